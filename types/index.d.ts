@@ -676,6 +676,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sellers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a seller that no process serves any more
+         * @description One without a past is deleted. One with orders, commands, events or other records is hidden: its past stays readable, and it is listed again once a process has it in its settings. Refused while a process serves it (`seller-served`) and while it has work that is not settled (`seller-unsettled`). Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        delete: operations["removeSeller"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/forecast": {
         parameters: {
             query?: never;
@@ -1787,7 +1807,7 @@ export interface components {
             };
         };
         /** @description One change, by its type. */
-        Change: components["schemas"]["ChangeOrderSeen"] | components["schemas"]["ChangeOrderChanged"] | components["schemas"]["ChangeOrderLineChanged"] | components["schemas"]["ChangeOrderMissing"] | components["schemas"]["ChangeOrderErased"] | components["schemas"]["ChangeReturnSeen"] | components["schemas"]["ChangeReturnLineChanged"] | components["schemas"]["ChangeReturnErased"] | components["schemas"]["ChangeCommandPending"] | components["schemas"]["ChangeCommandSending"] | components["schemas"]["ChangeCommandVerifying"] | components["schemas"]["ChangeCommandHeld"] | components["schemas"]["ChangeCommandConfirmed"] | components["schemas"]["ChangeCommandRejected"] | components["schemas"]["ChangeEventRejected"] | components["schemas"]["ChangeAlarmRaised"] | components["schemas"]["ChangeAlarmSilenced"] | components["schemas"]["ChangeAlarmResolved"] | components["schemas"]["ChangeSellerStopped"] | components["schemas"]["ChangeSellerPaused"] | components["schemas"]["ChangeSellerResumed"] | components["schemas"]["ChangeSellerEnrolmentChanged"] | components["schemas"]["ChangeShippingSettingsCreated"] | components["schemas"]["ChangeShippingSettingsChanged"] | components["schemas"]["ChangeShippingSettingsMissing"] | components["schemas"]["ChangeCampaignAdded"] | components["schemas"]["ChangeCampaignChanged"] | components["schemas"]["ChangeCampaignStatusChanged"] | components["schemas"]["ChangeCampaignMissing"] | components["schemas"]["ChangeCampaignFound"] | components["schemas"]["ChangeTaxonomyLoaded"] | components["schemas"]["ChangeTaxonomyNodeAdded"] | components["schemas"]["ChangeTaxonomyNodeChanged"] | components["schemas"]["ChangeTaxonomyNodeRemoved"] | components["schemas"]["ChangeTargetLoaded"] | components["schemas"]["ChangeTargetAdded"] | components["schemas"]["ChangeTargetChanged"] | components["schemas"]["ChangeTargetRemoved"] | components["schemas"]["ChangeSalesChannelLoaded"] | components["schemas"]["ChangeSalesChannelAdded"] | components["schemas"]["ChangeSalesChannelChanged"] | components["schemas"]["ChangeSalesChannelRemoved"] | components["schemas"]["ChangeSettlementLineAdded"] | components["schemas"]["ChangeSettlementLineChanged"] | components["schemas"]["ChangeSettlementLineRemoved"] | components["schemas"]["ChangeReplenishmentChanged"] | components["schemas"]["ChangeInventoryLogEntriesAdded"] | components["schemas"]["ChangeInventoryLogEntryChanged"] | components["schemas"]["ChangeInventoryLogEntryGone"] | components["schemas"]["ChangeInventoryLogUnknownReason"] | components["schemas"]["ChangeReconciliationReportImported"] | components["schemas"]["ChangeReconciliationRowChanged"] | components["schemas"]["ChangeReconciliationRowGone"] | components["schemas"]["ChangeInventoryDiscrepancyFound"] | components["schemas"]["ChangeInventoryDiscrepancyChanged"] | components["schemas"]["ChangeInventoryDiscrepancyResolved"];
+        Change: components["schemas"]["ChangeOrderSeen"] | components["schemas"]["ChangeOrderChanged"] | components["schemas"]["ChangeOrderLineChanged"] | components["schemas"]["ChangeOrderMissing"] | components["schemas"]["ChangeOrderErased"] | components["schemas"]["ChangeReturnSeen"] | components["schemas"]["ChangeReturnLineChanged"] | components["schemas"]["ChangeReturnErased"] | components["schemas"]["ChangeCommandPending"] | components["schemas"]["ChangeCommandSending"] | components["schemas"]["ChangeCommandVerifying"] | components["schemas"]["ChangeCommandHeld"] | components["schemas"]["ChangeCommandConfirmed"] | components["schemas"]["ChangeCommandRejected"] | components["schemas"]["ChangeEventRejected"] | components["schemas"]["ChangeAlarmRaised"] | components["schemas"]["ChangeAlarmSilenced"] | components["schemas"]["ChangeAlarmResolved"] | components["schemas"]["ChangeSellerStopped"] | components["schemas"]["ChangeSellerPaused"] | components["schemas"]["ChangeSellerResumed"] | components["schemas"]["ChangeSellerRemoved"] | components["schemas"]["ChangeSellerReturned"] | components["schemas"]["ChangeSellerEnrolmentChanged"] | components["schemas"]["ChangeShippingSettingsCreated"] | components["schemas"]["ChangeShippingSettingsChanged"] | components["schemas"]["ChangeShippingSettingsMissing"] | components["schemas"]["ChangeCampaignAdded"] | components["schemas"]["ChangeCampaignChanged"] | components["schemas"]["ChangeCampaignStatusChanged"] | components["schemas"]["ChangeCampaignMissing"] | components["schemas"]["ChangeCampaignFound"] | components["schemas"]["ChangeTaxonomyLoaded"] | components["schemas"]["ChangeTaxonomyNodeAdded"] | components["schemas"]["ChangeTaxonomyNodeChanged"] | components["schemas"]["ChangeTaxonomyNodeRemoved"] | components["schemas"]["ChangeTargetLoaded"] | components["schemas"]["ChangeTargetAdded"] | components["schemas"]["ChangeTargetChanged"] | components["schemas"]["ChangeTargetRemoved"] | components["schemas"]["ChangeSalesChannelLoaded"] | components["schemas"]["ChangeSalesChannelAdded"] | components["schemas"]["ChangeSalesChannelChanged"] | components["schemas"]["ChangeSalesChannelRemoved"] | components["schemas"]["ChangeSettlementLineAdded"] | components["schemas"]["ChangeSettlementLineChanged"] | components["schemas"]["ChangeSettlementLineRemoved"] | components["schemas"]["ChangeReplenishmentChanged"] | components["schemas"]["ChangeInventoryLogEntriesAdded"] | components["schemas"]["ChangeInventoryLogEntryChanged"] | components["schemas"]["ChangeInventoryLogEntryGone"] | components["schemas"]["ChangeInventoryLogUnknownReason"] | components["schemas"]["ChangeReconciliationReportImported"] | components["schemas"]["ChangeReconciliationRowChanged"] | components["schemas"]["ChangeReconciliationRowGone"] | components["schemas"]["ChangeInventoryDiscrepancyFound"] | components["schemas"]["ChangeInventoryDiscrepancyChanged"] | components["schemas"]["ChangeInventoryDiscrepancyResolved"];
         /** @description A change as a CloudEvent 1.0. */
         ChangeEvent: {
             /** @constant */
@@ -2416,7 +2436,7 @@ export interface components {
             onBehalfOf: string | null;
             /** @description Id of the key, or `API_KEY`; null: no key was needed. */
             keyId: string | null;
-            /** @description One of alarm.closed, alarm.silenced, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
+            /** @description One of alarm.closed, alarm.silenced, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.removed, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
             action: string;
             /** @description null: no seller, or all of them. */
             sellerId: string | null;
@@ -2605,6 +2625,9 @@ export interface components {
             nextProbeAt: string | null;
             /** @description It is in the settings of this daemon. */
             served: boolean;
+            /** @description When an operator removed it, and kept its past; null: it is not removed, or in the settings of a process again. */
+            removedAt: string | null;
+            removedBy: string | null;
         };
         ListedSeller: {
             sellerId: string;
@@ -2622,6 +2645,9 @@ export interface components {
             nextProbeAt: string | null;
             /** @description It is in the settings of this daemon. */
             served: boolean;
+            /** @description When an operator removed it, and kept its past; null: it is not removed, or in the settings of a process again. */
+            removedAt: string | null;
+            removedBy: string | null;
             /** @description The processes that serve it, as they have said within a minute. */
             servedBy: string[];
             /** @description Open orders; at most 10000 are counted. */
@@ -2676,6 +2702,13 @@ export interface components {
                 state: "reread" | "faulty" | "unanswered";
                 faults: string[];
             }[] | null;
+        };
+        RemovedSeller: {
+            sellerId: string;
+            /** @description It had no past, and nothing of it is left. false: it is hidden, and its past readable. */
+            deleted: boolean;
+            /** @description Since when it is hidden; null: it is deleted. */
+            removedAt: string | null;
         };
         Session: {
             /** @description Whether requests of this browser are accepted. false: sign in. */
@@ -4039,6 +4072,83 @@ export interface components {
                 by: "start" | "settings" | "probe" | "person";
                 actor?: string;
                 reason?: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An operator removed a seller that no process served any more.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "seller.removed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "actor": "operator",
+         *         "reason": "a mistyped id",
+         *         "deleted": true
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSellerRemoved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "seller.removed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                actor: string;
+                reason: string | null;
+                /** @description It had no past, and nothing of it is left; false: it is hidden, its past is readable. */
+                deleted: boolean;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A seller that was hidden by a removal is in the settings again.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "seller.returned",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "by": "settings"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSellerReturned: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "seller.returned";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /**
+                 * @description What brought it back: a process, or settings that were read again.
+                 * @enum {string}
+                 */
+                by: "start" | "settings";
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
             occurredAt: string;
@@ -6556,7 +6666,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6767,7 +6877,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7065,7 +7175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7190,7 +7300,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7315,7 +7425,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7451,7 +7561,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7687,7 +7797,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7781,7 +7891,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9428,7 +9538,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9636,6 +9746,8 @@ export interface operations {
                 state?: "active" | "stopped" | "paused";
                 /** @description This seller. */
                 sellerId?: string;
+                /** @description Whether it was removed. Left out: those that were not, and a removed one only where `sellerId` names it. */
+                removed?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -10010,6 +10122,96 @@ export interface operations {
             };
         };
     };
+    removeSeller: {
+        parameters: {
+            query?: {
+                /** @description Why. */
+                reason?: string;
+                /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                actor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedSeller"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getForecast: {
         parameters: {
             query?: {
@@ -10350,7 +10552,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10457,7 +10659,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10572,7 +10774,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10878,7 +11080,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10971,7 +11173,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11580,7 +11782,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11680,7 +11882,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12084,7 +12286,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12352,7 +12554,7 @@ export interface operations {
                 onBehalfOf?: string;
                 /** @description With this key: its id, or `API_KEY`. */
                 keyId?: string;
-                action?: "alarm.closed" | "alarm.silenced" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
+                action?: "alarm.closed" | "alarm.silenced" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.removed" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
                 /** @description On what has this id. */
                 subject?: string;
                 /** @description Done at or after this date, or date and time. */

@@ -28,6 +28,7 @@ const acts: Readonly<Record<Action, string>> = {
   'record.replay_requested': 'replayed a record',
   'retention.run_requested': 'removed old data',
   'seller.paused': 'paused a seller',
+  'seller.removed': 'removed a seller',
   'seller.resumed': 'resumed a seller',
   'sellers.reload_requested': 'read the sellers again',
   'session.closed': 'signed out',

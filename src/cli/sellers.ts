@@ -13,6 +13,8 @@ export const sellerSchema = z.looseObject({
   pausedBy: z.string().nullish(),
   nextProbeAt: z.string().nullish(),
   served: z.boolean(),
+  removedAt: z.string().nullish(),
+  removedBy: z.string().nullish(),
 })
 /** See {@link sellerSchema}. */
 export type Seller = z.infer<typeof sellerSchema>
@@ -28,20 +30,28 @@ const stateCell = (state: string) => {
   return tone === undefined ? state : { text: state, tone }
 }
 
+/** When it was removed and by whom, as the end of a sentence. */
+const removalOf = ({ removedAt, removedBy }: Seller): string =>
+  `removed ${removedAt ?? ''}${typeof removedBy === 'string' ? ` by ${removedBy}` : ''}`
+
+const isRemoved = ({ removedAt }: Seller): boolean => typeof removedAt === 'string'
+
+const notesOf = (seller: Seller): string => {
+  const notes = [...(isRemoved(seller) ? [removalOf(seller)] : []), ...(seller.served ? [] : ['not in the settings'])]
+  return [seller.reason ?? '', ...(notes.length === 0 ? [] : [`(${notes.join(', ')})`])].join(' ').trim()
+}
+
 /** `tallyman sellers list`. */
-export const listSellers = async ({ terminal, daemon }: CliContext, { limit }: { limit: number }): Promise<void> => {
-  const { items, more } = await take(daemon, '/v1/sellers', sellerSchema, limit)
+export const listSellers = async (
+  { terminal, daemon }: CliContext,
+  { limit, removed }: { limit: number; removed: boolean },
+): Promise<void> => {
+  const { items, more } = await take(daemon, '/v1/sellers', sellerSchema, limit, removed ? { removed: 'true' } : {})
   if (terminal.json) return printJson(terminal, { items, more })
   printTable(
     terminal,
     [{ heading: 'seller' }, { heading: 'state' }, { heading: 'since' }, { heading: 'by' }, { heading: 'reason' }],
-    items.map((seller) => [
-      seller.sellerId,
-      stateCell(seller.state),
-      seller.since ?? '',
-      seller.pausedBy ?? '',
-      seller.served ? (seller.reason ?? '') : `${seller.reason ?? ''} (not in the settings)`.trim(),
-    ]),
+    items.map((seller) => [seller.sellerId, stateCell(seller.state), seller.since ?? '', seller.pausedBy ?? '', notesOf(seller)]),
   )
   if (more) say(terminal, 'there are more; --limit shows them')
 }
@@ -67,6 +77,7 @@ export const showSeller = async ({ terminal, daemon }: CliContext, sellerId: str
   )
   print(terminal, seller.state === 'active' ? `seller ${sellerId} is active` : restOf(seller))
   if (!seller.served) print(terminal, 'it is not in the settings of this daemon')
+  if (isRemoved(seller)) print(terminal, `it was ${removalOf(seller)}; it is listed again once a process has it in its settings`)
   print(terminal, `served by: ${seller.servedBy?.join(', ') || 'no process'}`)
   print(
     terminal,
@@ -88,6 +99,22 @@ export const decideOnSeller = async (
   print(
     terminal,
     seller.state === 'active' ? `seller ${seller.sellerId} is active; its credentials are tried at once` : restOf(seller),
+  )
+}
+
+/** `tallyman sellers remove`: deletes a seller that no process serves, or hides it where it has a past. */
+export const removeSeller = async (
+  { terminal, daemon }: CliContext,
+  { sellerId, actor, reason }: { sellerId: string; actor: string; reason: string },
+): Promise<void> => {
+  const removedSchema = z.looseObject({ deleted: z.boolean(), removedAt: z.string().nullable() })
+  const removed = await daemon.delete(`/v1/sellers/${encodeURIComponent(sellerId)}`, removedSchema, { query: { actor, reason } })
+  if (terminal.json) return printJson(terminal, removed)
+  print(
+    terminal,
+    removed.deleted
+      ? `seller ${sellerId} is deleted: it had no past`
+      : `seller ${sellerId} is removed since ${removed.removedAt ?? ''}: its past stays readable, and it is listed again once a process has it in its settings`,
   )
 }
 

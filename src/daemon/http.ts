@@ -21,6 +21,7 @@ import type { Observed } from './health-server.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import type { RereadSellersEverywhere } from './pass-rereads.ts'
+import { hasEnded } from './process-name.ts'
 import type { QueuesPart } from './queues.ts'
 import { SellersNotStored } from './reread-sellers.ts'
 import { createSyncsNow } from './syncs-now.ts'
@@ -65,7 +66,7 @@ export const startHttp = async ({
   readonly webhooks: WebhooksPart
   readonly observed: Observed
 }): Promise<string> => {
-  const { config, log, metrics, stop, closers } = context
+  const { config, log, metrics, owner, stop, closers } = context
   const { sellers } = marketplace
   const { relay, runtime, listener } = queues
   const server = await createHttpServer({
@@ -78,6 +79,7 @@ export const startHttp = async ({
     version,
     marketplace: config.sandbox === null ? 'real' : config.sandbox.demo ? 'demonstration' : 'sandbox',
     settings: { effective: config.shown, unknown: config.unknownSettings },
+    hasEnded: (process) => process !== owner && hasEnded(process),
     sellers: () => sellers.ids(),
     reloadSellers: async () => {
       try {

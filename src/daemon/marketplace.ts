@@ -14,6 +14,7 @@ import { wakeWaitingCommands } from '../store/command-waits.ts'
 import type { Database } from '../store/database.ts'
 import { recordConfiguredSkus } from '../store/inventory-skus.ts'
 import { sellersWithReasons } from '../store/log-reasons.ts'
+import { claimSellers, leaveProcesses, sayServes } from '../store/seller-processes.ts'
 import { readSellers, type SellerSettingsMark, type SellerStanding } from '../store/sellers.ts'
 import { recordConfiguredCampaigns } from '../store/watched-campaigns.ts'
 import { type AnswerTimes, createAnswerTimes } from './answer-times.ts'
@@ -141,7 +142,9 @@ export const startMarketplace = async (
     const withReasons = await sellersWithReasons(database)
     for (const { sellerId, logReasons } of settings)
       if (logReasons.size > 0 || withReasons.has(sellerId)) await takeReasons(database, sellerId, logReasons)
+    const sellerIds = [...new Set([...sellers.ids(), ...settings.map(({ sellerId }) => sellerId)])]
     await serving.begin(by, marks, async (transaction) => {
+      await claimSellers(transaction, { process: owner, roles: config.roles, sellerIds, faults: [] }, process.uptime() * 1_000)
       await recordConfiguredCampaigns(transaction, settings)
       for (const { sellerId, skus } of settings) await recordConfiguredSkus(transaction, sellerId, skus)
     })
@@ -156,6 +159,11 @@ export const startMarketplace = async (
     lastLimits = limits
     return woken
   }
+  closers.add('the row of this process', () =>
+    leaveProcesses(database, owner).catch((error: unknown) => {
+      quiet.warn('rereads', { err: error }, 'the row of this process cannot be removed')
+    }),
+  )
   await rememberSellers('start', sellers.settings())
   sellers.learn(await readSellers(database))
   if (stop.aborted) return null
@@ -176,7 +184,11 @@ export const startMarketplace = async (
       sellers.has(sellerId) ? await lookupBudget.take(sellerId, ordersEndpoint.operations.get) : { granted: true },
     learnSellers: async () => {
       try {
-        await serving.say()
+        const removed = await serving.say()
+        if (removed.length > 0) {
+          log.warn({ sellers: removed }, 'sellers were removed that this process serves; they are taken up again')
+          await rememberSellers('start', sellers.settings())
+        }
         sellers.learn(await readSellers(database))
         quiet.recovered('sellers', 'the states of the sellers can be stored and read again')
       } catch (error) {
@@ -190,6 +202,11 @@ export const startMarketplace = async (
         standings = await readSellers(database)
       })
       sellers.learn(standings)
+      try {
+        await sayServes(database, owner, sellers.ids())
+      } catch (error) {
+        log.warn({ err: error }, 'which sellers this process serves no more cannot be said to the others yet; it is tried again')
+      }
     },
     voidWaitsOfOldLimits,
     onCommandsDue: (listener) => {

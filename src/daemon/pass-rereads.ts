@@ -4,7 +4,6 @@ import { pause } from '../pause.ts'
 import {
   askForReread,
   joinProcesses,
-  leaveProcesses,
   listSellerProcesses,
   rereadAskedAt,
   type SellerProcess,
@@ -102,9 +101,6 @@ export const passRereads = (
     clearInterval(timer)
     unhear()
     await looking
-    await leaveProcesses(database, owner).catch((error: unknown) => {
-      quiet.warn('rereads', { err: error }, 'the row of this process cannot be removed')
-    })
   })
   lookNow()
 

@@ -31,6 +31,8 @@ export const problemKinds = {
   'ambiguous-order': { status: 409, title: 'Several sellers have an order with this id' },
   'ambiguous-campaign': { status: 409, title: 'Several sellers have a campaign with this id' },
   'seller-stopped': { status: 409, title: 'The seller is stopped or paused' },
+  'seller-served': { status: 409, title: 'The seller is still served' },
+  'seller-unsettled': { status: 409, title: 'The seller has work that is not settled' },
   'illegal-state': { status: 409, title: 'The state does not allow it' },
   'changes-gone': { status: 410, title: 'The next changes have been removed' },
   'body-too-large': { status: 413, title: 'The body is too large' },

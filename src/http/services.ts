@@ -137,6 +137,8 @@ export interface HttpServices {
     /** Variables that begin like settings and are none. */
     readonly unknown: readonly string[]
   }
+  /** Whether another process, by its name, is known to have ended. */
+  readonly hasEnded: (process: string) => boolean
   /** Ids of the sellers served by this daemon. */
   sellers(): readonly string[]
   /** Reads the settings of the sellers again; where they are wrong, or cannot be stored, all stay as they were. */

@@ -14,7 +14,7 @@ import { tellAlarms } from '../store/alarms.ts'
 import type { Database, SqlRunner } from '../store/database.ts'
 import { type DeadlineRules, deadlineRulesOf, type RunningOut, readDeadlines } from '../store/deadlines.ts'
 import { heldSnapshots } from '../store/held-snapshots.ts'
-import { servedSellers } from '../store/sellers.ts'
+import { removedSellers, servedSellers } from '../store/sellers.ts'
 
 /** What a look for alarms needs. */
 export interface AlarmParts {
@@ -158,7 +158,8 @@ export const reviewAlarms = async (parts: AlarmParts): Promise<{ readonly opened
   const served = await servedSellers(database)
   const done = await database.transaction(async (tx) => {
     if (!(await takeReview(tx))) return null
-    const conditions = [
+    const removed = await removedSellers(tx)
+    const found = [
       ...(await deadlines(tx, deadlineRulesOf(tx, served, nowOf))),
       ...(await quarantines(tx)),
       ...(await discrepancies(tx)),
@@ -166,6 +167,8 @@ export const reviewAlarms = async (parts: AlarmParts): Promise<{ readonly opened
       ...(await webhooks(tx)),
       ...(await snapshots(tx, parts)),
     ]
+    // What is left of a removed seller is its past: nobody mends it.
+    const conditions = found.filter(({ sellerId }) => !removed.has(sellerId))
     const ofAll = await applyConditions(tx, shared, conditions, null)
     // Only the process that runs them knows how often the streams of a seller run.
     const ofStreams = await applyConditions(tx, ['sync-behind'], await streams(tx, parts), sellerIds)

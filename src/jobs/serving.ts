@@ -19,8 +19,8 @@ export interface Serving {
     sellers?: readonly SellerSettingsMark[],
     alongside?: (transaction: Transaction) => Promise<void>,
   ): Promise<void>
-  /** Says again that they are served; call it every few seconds. */
-  say(): Promise<void>
+  /** Says again that they are served; call it every few seconds. Answers which of them have been removed meanwhile: they are to be recorded again. */
+  say(): Promise<readonly string[]>
   /** The only seller that any process serves: the same answer in all of them, or none yet. */
   only(sql: SqlRunner): Promise<OnlySeller>
 }
@@ -50,10 +50,11 @@ export const createServing = ({ database, sellers, patienceMs = servedForMs }: S
       said = { since: at, at }
     },
     say: async () => {
-      const at = await saySellersServed(database, sellers.ids())
+      const { at, removed } = await saySellersServed(database, sellers.ids())
       // After a gap the others may have had one too, and have not come back yet.
       const gone = said === null || at.getTime() - said.at.getTime() > patienceMs
       said = { since: gone || said === null ? at : said.since, at }
+      return removed
     },
     only: async (sql) => {
       const here = onlyHere(sellers)

@@ -102,6 +102,28 @@ export const tellAlarms = (database: Database): Promise<boolean> =>
     return rows.length === tellAtOnce
   })
 
+/** Closes every open alarm of a seller, by a person's word, and tells the feed; answers how many. */
+export const resolveAlarmsOf = async (
+  tx: Transaction,
+  sellerId: string,
+  { actor, reason }: { readonly actor: string; readonly reason: string },
+): Promise<number> => {
+  const closed = await tx.execute(
+    `UPDATE tallyman.alarms SET resolved_at = now(), resolved_by = $2, resolved_reason = $3 WHERE seller_id = $1 AND resolved_at IS NULL`,
+    sellerId,
+    actor,
+    reason,
+  )
+  // Others too that have ended untold: once the seller is gone, the feed could not say whose they were.
+  const untold = await tx.query<FeedRow & { readonly resolved_by: string | null }>(
+    `SELECT ${feedColumns}, a.resolved_by FROM tallyman.alarms a WHERE a.seller_id = $1 AND a.told < 2 ORDER BY a.id FOR UPDATE OF a`,
+    sellerId,
+  )
+  for (const row of untold) tell(tx, row, row.resolved_by)
+  await tx.prisma.alarm.updateMany({ where: { sellerId, told: { lt: 2 } }, data: { told: 2 } })
+  return closed
+}
+
 /** What a person does about an alarm, and why. */
 export interface AlarmAct {
   readonly id: bigint

@@ -36,6 +36,7 @@ export const auditActions = [
   'record.shown',
   'retention.run_requested',
   'seller.paused',
+  'seller.removed',
   'seller.resumed',
   'sellers.reload_requested',
   'session.closed',

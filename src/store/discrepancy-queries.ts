@@ -3,6 +3,7 @@ import type { Certainty, DiscrepancyKind } from '../domain/reconciliation.ts'
 import type { SqlRunner } from './database.ts'
 import { type ListPage, type Period, pageOf } from './page.ts'
 import { type SellerFilter, sellersIn } from './seller-filter.ts'
+import { leftOutOf } from './sellers.ts'
 
 /** An entry of the inventory log, as far as it helps to find it again. */
 export interface NamedEntry {
@@ -96,6 +97,7 @@ export const listDiscrepancies = async (
   before: bigint | null,
   limit: number,
 ): Promise<ListPage<Discrepancy, bigint>> => {
+  const leftOut = filter.state === 'open' ? await leftOutOf(sql, filter.sellerId) : []
   const rows = await sql.query<DiscrepancyRow>(
     `WITH page AS MATERIALIZED (
        SELECT * FROM warehouse.inventory_discrepancies
@@ -103,6 +105,7 @@ export const listDiscrepancies = async (
          AND ($4::text IS NULL OR kind = $4::text) AND ($5::text IS NULL OR state = $5::text) AND ($6::bigint IS NULL OR id < $6::bigint)
          AND ($8::text IS NULL OR gtin = $8::text) AND ($9::timestamptz IS NULL OR first_seen_at >= $9::timestamptz)
          AND ($10::timestamptz IS NULL OR first_seen_at < $10::timestamptz)
+         AND seller_id <> ALL ($11::text[])
        ORDER BY id DESC LIMIT $7::int
      )
      SELECT d.id, d.seller_id AS "sellerId", d.sku, d.gtin, to_char(d.month, 'YYYY-MM') AS month, d.kind, d.report_units AS "reportUnits",
@@ -128,6 +131,7 @@ export const listDiscrepancies = async (
     filter.gtin ?? null,
     filter.seen?.from?.toISOString() ?? null,
     filter.seen?.to?.toISOString() ?? null,
+    leftOut,
   )
   return pageOf(rows.map(toDiscrepancy), limit, (discrepancy) => discrepancy.id)
 }

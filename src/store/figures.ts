@@ -1,7 +1,7 @@
 import { isFirstOfSubject } from './commands.ts'
 import type { SqlRunner } from './database.ts'
 import { dueNow } from './due-now.ts'
-import { sellerIsServed } from './sellers.ts'
+import { isOfNoRemovedSeller, sellerIsServed } from './sellers.ts'
 
 /** What the gauges show, counted when somebody looks. */
 export interface Figures {
@@ -37,7 +37,7 @@ export const readFigures = async (sql: SqlRunner): Promise<Figures> => {
             AND (c.leased_until IS NULL OR c.leased_until <= now()) AND ${isFirstOfSubject}
           ORDER BY c.next_action_at LIMIT 1),
          (SELECT min(due_at) FROM tallyman.erp_event WHERE status = 'received' AND due_at <= ${dueNow}))) * 1000)::float8) AS longest_wait_ms,
-       (SELECT count(*)::int FROM tallyman.quarantined_records WHERE state = 'open') AS quarantined,
+       (SELECT count(*)::int FROM tallyman.quarantined_records q WHERE state = 'open' AND ${isOfNoRemovedSeller('q')}) AS quarantined,
        (SELECT count(*)::int FROM tallyman.alarms WHERE kind = 'event-rejected' AND resolved_at IS NULL) AS rejected`,
   )
   return {

@@ -9,6 +9,7 @@ import { allSellers } from './order-queries.ts'
 import { isOrAny, isWithin, type ListPage, type Period, pageOf } from './page.ts'
 import { type QuarantineState, quarantineStates } from './quarantine.ts'
 import { ofSellers, type SellerFilter, sellersIn } from './seller-filter.ts'
+import { leftOutOf } from './sellers.ts'
 
 /** A record that did not parse. */
 export interface QuarantinedRecord {
@@ -45,15 +46,16 @@ export interface QuarantineFilter {
 
 /** Quarantined records, newest first, before this id. */
 export const listQuarantined = async (
-  { prisma }: SqlRunner,
+  sql: SqlRunner,
   filter: QuarantineFilter,
   before: bigint | null,
   limit: number,
 ): Promise<ListPage<QuarantinedRecord, bigint>> => {
-  const rows = await prisma.quarantinedRecord.findMany({
+  const leftOut = filter.state === 'open' ? await leftOutOf(sql, filter.sellerId) : []
+  const rows = await sql.prisma.quarantinedRecord.findMany({
     where: {
       state: isOrAny(filter.state),
-      sellerId: ofSellers(filter.sellerId),
+      sellerId: { ...ofSellers(filter.sellerId), ...(leftOut.length === 0 ? {} : { notIn: [...leftOut] }) },
       resource: isOrAny(filter.resource),
       recordKey: isOrAny(filter.recordKey),
       ...(filter.skipped === null ? {} : { skipped: filter.skipped ? { not: Prisma.AnyNull } : { equals: Prisma.AnyNull } }),
@@ -207,8 +209,10 @@ const countOrders = async (
   sql: SqlRunner,
   nowOf: ReadonlyMap<string, Date>,
   only: readonly string[] | null,
+  leftOut: readonly string[],
 ): Promise<Overview['orders']> => {
-  const sellers = only ?? (await sql.query<{ seller_id: string }>(allSellers)).map(({ seller_id }) => seller_id)
+  const all = only ?? (await sql.query<{ seller_id: string }>(allSellers)).map(({ seller_id }) => seller_id)
+  const sellers = all.filter((sellerId) => !leftOut.includes(sellerId))
   const rules = deadlineRulesOf(sql, sellers, (sellerId) => nowOf.get(sellerId) ?? null)
   const [total] = await sql.query<{ open: number; ours: number }>(
     `SELECT count(*)::int AS open, (count(*) FILTER (WHERE ${hasDeadlines('s.marketplace')}))::int AS ours
@@ -243,7 +247,8 @@ export const readOverview = async (
   sellers: SellerFilter = null,
 ): Promise<Overview> => {
   const only = sellersIn(sellers)
-  const orders = await countOrders(sql, nowOf, only)
+  const leftOut = await leftOutOf(sql, sellers)
+  const orders = await countOrders(sql, nowOf, only, leftOut)
   const commands = await sql.query<{ state: CommandState; count: number }>(
     `SELECT state, count(*)::int AS count FROM tallyman.commands WHERE state NOT IN ('confirmed', 'rejected')
        AND ($1::text[] IS NULL OR seller_id = ANY ($1::text[])) GROUP BY state
@@ -253,7 +258,7 @@ export const readOverview = async (
        AND ($1::text[] IS NULL OR seller_id = ANY ($1::text[])) GROUP BY state`,
     only,
   )
-  const ofRows = '($2::text[] IS NULL OR seller_id = ANY ($2::text[]))'
+  const ofRows = '($2::text[] IS NULL OR seller_id = ANY ($2::text[])) AND seller_id <> ALL ($3::text[])'
   const ofEvents = `($2::text[] IS NULL OR ${sellerOfEventRow} = ANY ($2::text[]))`
   const [rest] = await sql.query<{
     waiting_events: number
@@ -268,6 +273,7 @@ export const readOverview = async (
        (SELECT count(*) FROM warehouse.inventory_discrepancies WHERE state = 'open' AND ${ofRows})::int AS discrepancies`,
     tellWaitingAfterMs,
     only,
+    leftOut,
   )
   const open = await sql.prisma.alarm.groupBy({
     by: ['kind'],

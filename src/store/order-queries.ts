@@ -10,6 +10,7 @@ import {
 import { type ListPage, type Period, pageOf } from './page.ts'
 import { prepared } from './prepared.ts'
 import { type SellerFilter, sellersIn } from './seller-filter.ts'
+import { leftOutOf } from './sellers.ts'
 import { together } from './together.ts'
 
 /** Identity of an order, and its place in lists. */
@@ -81,7 +82,7 @@ export interface OrderStates extends Readonly<Record<OrderOutcome, number>> {
 /** Counts the orders of these sellers that were ordered from this moment on. Reads each of them, and its lines. */
 export const readOrderStates = async (sql: SqlRunner, from: Date, sellers: SellerFilter = null): Promise<OrderStates> => {
   const [counted] = await sql.query<OrderStates>(
-    `SELECT count(*)::int AS ordered, (count(*) FILTER (WHERE o.open))::int AS open,
+    `SELECT count(*)::int AS ordered, (count(*) FILTER (WHERE o.open AND o.seller_id <> ALL ($3::text[])))::int AS open,
        (count(*) FILTER (WHERE NOT o.open AND l.shipped))::int AS shipped, (count(*) FILTER (WHERE NOT o.open AND NOT l.shipped))::int AS cancelled,
        (count(*) FILTER (WHERE l.refunded))::int AS refunded
      FROM warehouse.orders o CROSS JOIN LATERAL (
@@ -90,6 +91,7 @@ export const readOrderStates = async (sql: SqlRunner, from: Date, sellers: Selle
      WHERE ${orderTime} >= $1::timestamptz AND ($2::text[] IS NULL OR o.seller_id = ANY ($2::text[]))`,
     from.toISOString(),
     sellersIn(sellers),
+    await leftOutOf(sql, sellers),
   )
   return counted ?? { ordered: 0, open: 0, shipped: 0, cancelled: 0, refunded: 0 }
 }
@@ -263,6 +265,12 @@ export const listOrders = async (
   if (filter.q !== null) {
     const value = bind(filter.q, 'text')
     conditions.push(found(Object.values(lookUps).map((lookUp) => lookUp(value))))
+  }
+  // What is to be done; all of these are of open orders.
+  const { due, unacknowledged, fulfilledBySeller } = filter
+  if (filter.open === true || due.length > 0 || unacknowledged !== null || fulfilledBySeller !== null) {
+    const leftOut = await leftOutOf(sql, filter.sellerId)
+    if (leftOut.length > 0) conditions.push(`o.seller_id <> ALL(${bind(leftOut, 'text[]')})`)
   }
   if (filter.open !== null) conditions.push(filter.open ? 'o.open' : 'NOT o.open')
   if (filter.outcome !== null) conditions.push(outcomeConditions[filter.outcome])

@@ -25,13 +25,18 @@ const [saidAnewMs, thereForMs] = [25_000, 60_000]
 const ago = (milliseconds: number): string => `now() - ${milliseconds} * interval '1 millisecond'`
 
 /** Says that a process is there that has read its settings so long ago; answers when that was, by the database's clock. */
-export const joinProcesses = async (
-  database: Database,
+export const joinProcesses = async (database: Database, process: SellerProcess, readAgoMs: number): Promise<Date> => {
+  await database.execute(`DELETE FROM tallyman.seller_processes WHERE said_at < ${ago(keptForMs)}`)
+  return claimSellers(database, process, readAgoMs)
+}
+
+/** Says which sellers a process serves from now on, as {@link joinProcesses}: in the transaction that stores them, so that none is removed. */
+export const claimSellers = async (
+  sql: SqlRunner,
   { process, roles, sellerIds, faults }: SellerProcess,
   readAgoMs: number,
 ): Promise<Date> => {
-  await database.execute(`DELETE FROM tallyman.seller_processes WHERE said_at < ${ago(keptForMs)}`)
-  const [row] = await database.query<{ taken_at: Date }>(
+  const [row] = await sql.query<{ taken_at: Date }>(
     `INSERT INTO tallyman.seller_processes (process, roles, seller_ids, faults, taken_at, said_at)
      VALUES ($1, $2::text[], $3::text[], $4::text[], now() - $5::float8 * interval '1 millisecond', now())
      ON CONFLICT (process) DO UPDATE SET roles = excluded.roles, seller_ids = excluded.seller_ids, said_at = excluded.said_at
@@ -64,6 +69,11 @@ export const sayProcess = async (
     faults,
     takenAt.toISOString(),
   )
+}
+
+/** Says which sellers a process serves by now, at once. */
+export const sayServes = async ({ prisma }: SqlRunner, process: string, sellerIds: readonly string[]): Promise<void> => {
+  await prisma.sellerProcess.updateMany({ where: { process }, data: { sellerIds: [...sellerIds] } })
 }
 
 /** Asks the other processes to read their sellers again, as this one has; answers when it was asked, by the database's clock. */

@@ -5,7 +5,7 @@ import { dueNow } from './due-now.ts'
 import type { Prisma } from './generated/client.ts'
 import { oneOf } from './one-of.ts'
 import { isOrAny, type ListPage, pageOf } from './page.ts'
-import { ofSellers, type SellerFilter } from './seller-filter.ts'
+import { namesOne, ofSellers, type SellerFilter } from './seller-filter.ts'
 import { together } from './together.ts'
 
 /** `stopped`: the marketplace refuses its credentials. `paused`: a person wants it so. Either way nothing of it runs. */
@@ -38,6 +38,9 @@ export interface SellerStanding {
   readonly probeAt: Date | null
   /** See {@link ConfiguredSeller}. */
   readonly resumes: number
+  /** When a person removed it; null: nobody has, or a process has loaded it again since. */
+  readonly removedAt: Date | null
+  readonly removedBy: string | null
 }
 
 /** What made a seller active again: the start of a process, settings that were read again, the probe, or a person. */
@@ -56,6 +59,8 @@ const columns = {
   pausedBy: true,
   probeAt: true,
   resumes: true,
+  removedAt: true,
+  removedBy: true,
 } as const satisfies Prisma.SellerSelect
 
 const fromRow = (row: Prisma.SellerGetPayload<{ select: typeof columns }>): SellerStanding => ({
@@ -66,9 +71,13 @@ const fromRow = (row: Prisma.SellerGetPayload<{ select: typeof columns }>): Sell
   pausedBy: row.pausedBy,
   probeAt: row.probeAt,
   resumes: row.resumes,
+  removedAt: row.removedAt,
+  removedBy: row.removedBy,
 })
 
-const notify = (transaction: Transaction): Promise<number> => transaction.execute(`SELECT pg_notify('${sellersChannel}', '')`)
+/** Tells every process, with the commit, that sellers stand otherwise. */
+export const notifySellers = (transaction: Transaction): Promise<number> =>
+  transaction.execute(`SELECT pg_notify('${sellersChannel}', '')`)
 
 const alarmOf = (sellerId: string) => ({ sellerId, kind: 'credentials-refused', subject: 'credentials' }) as const
 
@@ -89,7 +98,7 @@ const resume = async (
   if (touched === 0) return false
   await resolveAlarm(transaction, alarmOf(sellerId))
   transaction.record({ sellerId, type: 'seller.resumed', data: { ...resumed } })
-  await notify(transaction)
+  await notifySellers(transaction)
   return true
 }
 
@@ -100,10 +109,22 @@ const databaseTime = async (sql: SqlRunner): Promise<Date> => {
   return row.at
 }
 
+/** Lists those again that a person had removed. */
+const takeBack = async (transaction: Transaction, sellerIds: readonly string[], by: 'start' | 'settings'): Promise<void> => {
+  const returned = await transaction.query<{ seller_id: string }>(
+    `UPDATE tallyman.sellers SET removed_at = NULL, removed_by = NULL WHERE seller_id IN (
+       SELECT seller_id FROM tallyman.sellers WHERE seller_id = ANY ($1::text[]) AND removed_at IS NOT NULL
+       ORDER BY seller_id FOR NO KEY UPDATE)
+     RETURNING seller_id`,
+    sellerIds,
+  )
+  for (const { seller_id: sellerId } of returned) transaction.record({ sellerId, type: 'seller.returned', data: { by } })
+}
+
 /**
- * Records the configured sellers, as served from now on; returns when, by the database's clock. One that stood stopped is taken up again where its
- * settings have changed, or a person had them read again. At a start with the same settings its credentials are tried first: a process that is
- * added or replaced says nothing of them. What `alongside` does is stored with it, or none of both.
+ * Records the configured sellers, as served from now on; returns when, by the database's clock. One that was removed is listed again. One that
+ * stood stopped is taken up again where its settings have changed, or a person had them read again. At a start with the same settings its
+ * credentials are tried first: a process that is added or replaced says nothing of them. What `alongside` does is stored with it, or none of both.
  */
 export const recordSellers = async (
   database: Database,
@@ -112,11 +133,18 @@ export const recordSellers = async (
   alongside: (transaction: Transaction) => Promise<void> = async () => undefined,
 ): Promise<Date> =>
   database.transaction(async (transaction) => {
+    const sellerIds = sellers.map(({ sellerId }) => sellerId)
+    // Keeps removals away until the commit, and nobody else: one that locks a seller later finds what is stored here.
+    await transaction.query(
+      `SELECT seller_id FROM tallyman.sellers WHERE seller_id = ANY ($1::text[]) ORDER BY seller_id FOR KEY SHARE`,
+      sellerIds,
+    )
     await alongside(transaction)
+    await takeBack(transaction, sellerIds, by)
     const marks = new Map(sellers.map(({ sellerId, credentialsFingerprint }) => [sellerId, credentialsFingerprint]))
     const stopped = await transaction.query<{ seller_id: string; credentials_fingerprint: string | null }>(
       `SELECT seller_id, credentials_fingerprint FROM tallyman.sellers WHERE state = 'stopped' AND seller_id = ANY ($1::text[])
-       ORDER BY seller_id FOR UPDATE`,
+       ORDER BY seller_id FOR NO KEY UPDATE`,
       [...marks.keys()],
     )
     await transaction.execute(
@@ -125,7 +153,7 @@ export const recordSellers = async (
        ON CONFLICT (seller_id) DO UPDATE SET credentials_fingerprint = excluded.credentials_fingerprint, served_at = now(),
          updated_at = CASE WHEN s.credentials_fingerprint IS DISTINCT FROM excluded.credentials_fingerprint THEN now()
            ELSE s.updated_at END`,
-      sellers.map(({ sellerId }) => sellerId),
+      sellerIds,
       sellers.map(({ credentialsFingerprint }) => credentialsFingerprint),
     )
     const isSame = (row: (typeof stopped)[number]): boolean => row.credentials_fingerprint === marks.get(row.seller_id)
@@ -153,17 +181,32 @@ const within = (milliseconds: number): string => `now() - ${milliseconds} * inte
 /** True, in SQL, of a row of `tallyman.sellers` whose seller some process serves now. */
 export const sellerIsServed = (row: string): string => `${row}.served_at > ${within(servedForMs)}`
 const isServed = sellerIsServed('sellers')
+/** True, in SQL, of a row whose seller no person has removed. */
+export const isOfNoRemovedSeller = (row: string): string =>
+  `NOT EXISTS (SELECT FROM tallyman.sellers gone WHERE gone.seller_id = ${row}.seller_id AND gone.removed_at IS NOT NULL)`
 
-/** Says that this process serves these sellers; returns when, by the database's clock. A row that is locked is left for the next time. */
-export const saySellersServed = async (sql: SqlRunner, sellerIds: readonly string[]): Promise<Date> => {
+/**
+ * Says that this process serves these sellers; answers when, by the database's clock, and which of them have been removed meanwhile. A row that is
+ * locked is left for the next time.
+ */
+export const saySellersServed = async (
+  sql: SqlRunner,
+  sellerIds: readonly string[],
+): Promise<{ readonly at: Date; readonly removed: readonly string[] }> => {
   await sql.execute(
     `UPDATE tallyman.sellers SET served_at = now() WHERE seller_id IN (
        SELECT seller_id FROM tallyman.sellers
-       WHERE seller_id = ANY ($1::text[]) AND (served_at IS NULL OR served_at <= ${within(saidAnewMs)})
+       WHERE seller_id = ANY ($1::text[]) AND removed_at IS NULL AND (served_at IS NULL OR served_at <= ${within(saidAnewMs)})
        ORDER BY seller_id FOR NO KEY UPDATE SKIP LOCKED)`,
     sellerIds,
   )
-  return databaseTime(sql)
+  const [row] = await sql.query<{ at: Date; removed: readonly string[] }>(
+    `SELECT now()::timestamptz(3) AS at, ARRAY(SELECT a.seller_id FROM unnest($1::text[]) AS a(seller_id)
+       WHERE NOT EXISTS (SELECT FROM tallyman.sellers s WHERE s.seller_id = a.seller_id AND s.removed_at IS NULL)) AS removed`,
+    sellerIds,
+  )
+  if (row === undefined) throw new Error('Postgres has not said its time')
+  return row
 }
 
 /** Sellers that some process serves now. */
@@ -229,7 +272,7 @@ export const stopSeller = async (database: Database, seller: ConfiguredSeller, r
     if (stopped === undefined) return false
     await raiseAlarm(transaction, alarmOf(seller.sellerId), `stopped since ${stopped.stopped_at.toISOString()}: ${reason}`)
     transaction.record({ sellerId: seller.sellerId, type: 'seller.stopped', data: { reason } })
-    await notify(transaction)
+    await notifySellers(transaction)
     return true
   })
 
@@ -249,7 +292,7 @@ export const resumeSeller = async (
   database.transaction(async (transaction) => {
     if (!(await resume(transaction, sellerId, ['stopped', 'paused'], { by: 'person', actor: by.actor, reason }))) {
       await transaction.prisma.seller.updateMany({ where: { sellerId }, data: { resumes: { increment: 1 } } })
-      await notify(transaction)
+      await notifySellers(transaction)
     }
     const standing = await readOne(transaction, sellerId)
     if (standing !== null) await recordAct(transaction, { by, action: 'seller.resumed', sellerId, subject: sellerId, reason })
@@ -272,22 +315,33 @@ export const pauseSeller = async (
     )
     if (touched > 0) {
       transaction.record({ sellerId, type: 'seller.paused', data: { actor: by.actor, reason } })
-      await notify(transaction)
+      await notifySellers(transaction)
     }
     const standing = await readOne(transaction, sellerId)
     if (standing !== null) await recordAct(transaction, { by, action: 'seller.paused', sellerId, subject: sellerId, reason })
     return standing
   })
 
-/** How sellers stand that were ever configured, by id: those in one state, or all; those of a filter, or all. */
+/** Which sellers to list; null: any. */
+export interface SellersFilter {
+  readonly state: SellerState | null
+  readonly sellers: SellerFilter
+  /** Whether a person has removed them. Null: those that are not removed, and a removed one where the filter names it. */
+  readonly removed: boolean | null
+}
+
+const isRemoved = (removed: boolean): Prisma.SellerWhereInput => ({ removedAt: removed ? { not: null } : null })
+
+/** How sellers stand that were ever configured, by id. */
 export const listSellers = async (
   { prisma }: SqlRunner,
   after: string | null,
   limit: number,
-  { state, sellers }: { readonly state: SellerState | null; readonly sellers: SellerFilter } = { state: null, sellers: null },
+  { state, sellers, removed }: SellersFilter = { state: null, sellers: null, removed: null },
 ): Promise<ListPage<SellerStanding, string>> => {
   const behind = after === null ? {} : { sellerId: { gt: after } }
-  const where = { AND: [{ state: isOrAny(state), sellerId: ofSellers(sellers) }, behind] }
+  const hidden = removed === null && namesOne(sellers) ? {} : isRemoved(removed ?? false)
+  const where = { AND: [{ state: isOrAny(state), sellerId: ofSellers(sellers) }, behind, hidden] }
   const rows = await prisma.seller.findMany({ where, orderBy: { sellerId: 'asc' }, take: limit + 1, select: columns })
   return pageOf(rows.map(fromRow), limit, ({ sellerId }) => sellerId)
 }
@@ -295,6 +349,16 @@ export const listSellers = async (
 /** How every seller stands. */
 export const readSellers = async ({ prisma }: SqlRunner): Promise<readonly SellerStanding[]> =>
   (await prisma.seller.findMany({ select: columns })).map(fromRow)
+
+/** Sellers that a person has removed. */
+export const removedSellers = async ({ prisma }: SqlRunner): Promise<ReadonlySet<string>> => {
+  const rows = await prisma.seller.findMany({ where: isRemoved(true), select: { sellerId: true } })
+  return new Set(rows.map(({ sellerId }) => sellerId))
+}
+
+/** Whose open work a list of these sellers leaves out, since nobody does it any more: of the removed ones, unless it names one. */
+export const leftOutOf = async (sql: SqlRunner, filter: SellerFilter): Promise<readonly string[]> =>
+  namesOne(filter) ? [] : [...(await removedSellers(sql))]
 
 const isAtRest = { state: { not: 'active' } } as const
 

@@ -2,7 +2,7 @@ import { alarmThresholds } from '../domain/alarm-rules.ts'
 import { mostReachDays } from '../domain/windows.ts'
 import type { SqlRunner } from './database.ts'
 import { prepared } from './prepared.ts'
-import { type SellerFilter, sellersIn } from './seller-filter.ts'
+import { namesOne, type SellerFilter, sellersIn } from './seller-filter.ts'
 import { sellerIsServed } from './sellers.ts'
 import { together } from './together.ts'
 
@@ -538,6 +538,8 @@ export const isStreamBehind = (everyMs: string, since = 's.last_success_at'): st
 const pacedStreams = `tallyman.sync_states s LEFT JOIN tallyman.sellers o ON o.seller_id = s.seller_id
   LEFT JOIN jsonb_to_recordset($2::jsonb) AS t(resource text, stream text, "everyMs" float8) ON t.resource = s.resource AND t.stream = s.stream`
 const isAllowed = '($1::text[] IS NULL OR s.seller_id = ANY ($1::text[]))'
+/** SQL: the seller has not been removed, or `$3` says that it was named. */
+const isShown = '($3::boolean OR o.removed_at IS NULL)'
 /** SQL: somebody runs the stream, so that its lag says something. */
 const isRun = `coalesce(o.state = 'active' AND ${sellerIsServed('o')}, false)`
 const isBehind = `coalesce(${isRun} AND t."everyMs" IS NOT NULL AND ${isStreamBehind('t."everyMs"')}, false)`
@@ -579,11 +581,12 @@ export const readResourceLags = async (
      FROM (SELECT s.seller_id, s.resource, s.stream, s.failures > 0 AS failing, ${isBehind} AS behind,
              ${isUnread} AS unread,
              CASE WHEN ${isRun} AND NOT ${isBackfill} AND t."everyMs" IS NOT NULL THEN ${lagMs} END AS lag
-           FROM ${pacedStreams} WHERE ${isAllowed}) s
+           FROM ${pacedStreams} WHERE ${isAllowed} AND ${isShown}) s
      GROUP BY resource
      ORDER BY bool_or(failing) DESC, bool_or(behind) DESC, bool_or(unread) DESC, max(lag) DESC NULLS LAST, resource`,
     sellersIn(sellers),
     JSON.stringify(paces),
+    namesOne(sellers),
   )
   return rows.map(({ sellerId, stream, ...row }) => ({
     ...row,
@@ -606,10 +609,11 @@ export const listSyncs = async (
        CASE WHEN NOT e.enrolled THEN coalesce(e.detail, 'not enrolled') END AS "notEnrolled",
        ${lagMs} AS "lagMs", ${isBehind} AS behind, ${isUnread} AS unread
      FROM ${pacedStreams} LEFT JOIN tallyman.enrolments e ON e.seller_id = s.seller_id AND e.resource = s.resource
-     WHERE ${isAllowed}
+     WHERE ${isAllowed} AND ${isShown}
      ORDER BY s.seller_id, s.resource, s.stream`,
     sellersIn(sellerId),
     JSON.stringify(paces),
+    namesOne(sellerId),
   )
   return rows.map((row) => ({ ...row, totals: { ...noTotals, ...row.totals } }))
 }

@@ -121,6 +121,8 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
       pausedBy: null,
       nextProbeAt: null,
       served: true,
+      removedAt: null,
+      removedBy: null,
       servedBy: [],
       openOrders: 0,
       lateOrders: 0,

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditActions } from '../../src/store/audit.ts'
 import { recordReasons } from '../../src/store/log-reasons.ts'
+import { recordSellers } from '../../src/store/sellers.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, listAt, ofItems, textAt, textOrNullAt } from '../support/json.ts'
 import { operationsOf, type Planted, plant } from './keys-support.ts'
@@ -32,6 +33,7 @@ beforeAll(async () => {
     boardQueues: () => [{ queue: idleQueue('orders'), readOnly: true }],
   })
   planted = await plant(stage.database, server, 's-1', '1001', `Bearer ${apiKey}`)
+  await recordSellers(stage.database, [{ sellerId: 's-gone', credentialsFingerprint: 'f' }])
   await stage.database.execute(
     `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at)
      VALUES ('s-1', 'orders', '\\x01', '[]', 'no key', now())`,
@@ -151,6 +153,18 @@ const acts: readonly Act[] = [
     () => '/v1/sellers/s-1/resume',
     { actor: 'ada' },
     { action: 'seller.resumed', onBehalfOf: null },
+  ],
+  [
+    'DELETE /v1/sellers/{id}',
+    () => '/v1/sellers/s-gone?reason=mistyped',
+    undefined,
+    {
+      action: 'seller.removed',
+      subject: 's-gone',
+      sellerId: 's-gone',
+      reason: 'mistyped',
+      details: { deleted: true, alarms: 0 },
+    },
   ],
   [
     'POST /v1/syncs/{resource}/run',

@@ -398,6 +398,8 @@ describe('a key that is bound to a seller', () => {
     ['POST /v1/sellers/reload', () => '/v1/sellers/reload', undefined, 403],
     ['POST /v1/sellers/{id}/pause', () => '/v1/sellers/s-2/pause', why, 403],
     ['POST /v1/sellers/{id}/resume', () => '/v1/sellers/s-2/resume', undefined, 403],
+    // Its own neither: what is in the settings concerns all.
+    ['DELETE /v1/sellers/{id}', () => '/v1/sellers/s-1', undefined, 403],
     ['GET /v1/settings', () => '/v1/settings', undefined, 403],
     ['GET /v1/syncs', () => '/v1/syncs?sellerId=s-2', undefined, 403],
     ['GET /v1/syncs/{resource}/runs', () => '/v1/syncs/orders/runs?sellerId=s-2', undefined, 403],

@@ -1,9 +1,11 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { BudgetFigure } from '../../src/domain/budget-figure.ts'
+import { readFigures } from '../../src/store/figures.ts'
+import { claimSellers } from '../../src/store/seller-processes.ts'
 import { pauseSeller, recordSellers, stopSeller } from '../../src/store/sellers.ts'
 import { acknowledgement, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
-import { at, listAt } from '../support/json.ts'
+import { at, listAt, ofItems } from '../support/json.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
 import { startServer, type TestServer } from './support.ts'
@@ -48,6 +50,8 @@ const stop = (sellerId: string) =>
   stopSeller(stage.database, { sellerId, credentialsFingerprint: 'f', resumes: 0 }, 'the marketplace refuses the credentials')
 
 const idle = {
+  removedAt: null,
+  removedBy: null,
   servedBy: [],
   openOrders: 0,
   lateOrders: 0,
@@ -157,6 +161,121 @@ test('a person pauses with a reason and resumes, with or without one', async () 
     ['seller.stopped', { reason: 'the marketplace refuses the credentials' }],
     ['seller.resumed', { by: 'person', actor: 'operator', reason: null }],
   ])
+})
+
+describe('a removal', () => {
+  const remove = (sellerId: string, query = '') => server.json(`/v1/sellers/${sellerId}${query}`, { method: 'DELETE' })
+  const idsOf = async (query: string) => ofItems((await server.json(`/v1/sellers${query}`)).body, 'sellerId')
+  const serve = (process: string) =>
+    claimSellers(stage.database, { process, roles: ['worker'], sellerIds: ['s-old'], faults: [] }, 0)
+
+  test('deletes a seller without a past, and finds none the second time', async () => {
+    expect(await remove('s-old', '?reason=mistyped&actor=Ada')).toMatchObject({
+      status: 200,
+      body: { sellerId: 's-old', deleted: true, removedAt: null },
+    })
+    expect([await idsOf(''), await idsOf('?removed=true')]).toEqual([['s-1', 's-2'], []])
+    expect(await remove('s-old')).toMatchObject({ status: 404, body: { code: 'not-found', detail: 'There is no seller s-old.' } })
+    expect(await remove('nobody')).toMatchObject({ status: 404 })
+    expect(await remove('s-old', '?reason=')).toMatchObject({ status: 400 })
+  })
+
+  test('is refused while a process serves it, with its name and what to do', async () => {
+    await serve('host@mark-7-00000000')
+    const { status, body } = await remove('s-old')
+    expect({ status, code: at(body, 'code') }).toEqual({ status: 409, code: 'seller-served' })
+    expect(at(body, 'detail')).toMatch(
+      /^Seller s-old is served by host@mark-7-00000000\. Take it out of SELLERS_FILE .*`tallyman sellers reload`, POST \/v1\/sellers\/reload\), and try again/,
+    )
+    const knowing = await startServer(stage.database, { hasEnded: (name) => name === 'host@mark-7-00000000' })
+    expect(await knowing.json('/v1/sellers/s-old', { method: 'DELETE' })).toMatchObject({ status: 200 })
+    await knowing.close()
+  })
+
+  test('is refused while something is not settled, with how many and what to do', async () => {
+    await stage.database.execute(
+      `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload)
+       VALUES ('a', 's-old', '1', 'ship', 'verifying', '{}'), ('b', 's-old', '2', 'ship', 'held', '{}')`,
+    )
+    await stage.database.execute(
+      `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', '1', 'x', '{"sellerId": "s-old"}')`,
+    )
+    expect(await remove('s-old')).toMatchObject({
+      status: 409,
+      body: {
+        code: 'seller-unsettled',
+        detail:
+          'Seller s-old has 2 commands that are not settled (1 of unknown outcome, 1 held for a person), 1 event that waits to be decided: ' +
+          'decide its commands (`tallyman commands`), end its events (`tallyman events reject`), or have it served again until they are done, and try again.',
+      },
+    })
+    await stage.database.execute(`UPDATE tallyman.commands SET state = 'rejected'`)
+    await stage.database.execute(`UPDATE tallyman.erp_event SET status = 'rejected'`)
+    await stage.database.execute(
+      `INSERT INTO tallyman.sync_states (seller_id, resource, stream, lease_until) VALUES ('s-old', 'orders', 'sweep', now() + interval '1 minute')`,
+    )
+    expect(await remove('s-old')).toMatchObject({
+      status: 409,
+      body: { detail: 'Seller s-old has 1 stream being read at this moment: wait half a minute, and try again.' },
+    })
+  })
+
+  test('hides a seller with a past: it is listed when asked for, and nothing of it is open', async () => {
+    await seedOrder(stage.database, 's-old', purchaseOrder('1', [orderLine('1', 'A', 1)]))
+    const { execute } = stage.database
+    await execute(
+      `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at)
+       VALUES ('s-old', 'returns', '\\x01', '{}', 'no lines', now())`,
+    )
+    await execute(
+      `INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, month, kind, report_units, expected_units, log_entry_ids, log_entries, earliest_day, state)
+       VALUES ('s-old', 'A', '2026-02-01', 'balance', 1, 0, '{}', 0, '2026-02-01', 'open')`,
+    )
+    await execute(
+      `INSERT INTO tallyman.sync_states (seller_id, resource, stream, failures) VALUES ('s-old', 'orders', 'released', 3)`,
+    )
+    await execute(
+      `INSERT INTO tallyman.alarms (seller_id, kind, subject, message) VALUES ('s-old', 'sync-failing', 'orders', 'look')`,
+    )
+    const open = async () => {
+      const of = async (path: string) => ofItems((await server.json(path)).body, 'sellerId')
+      const { body } = await server.json('/v1/overview')
+      return {
+        counts: [
+          at(body, 'orders', 'open'),
+          at(body, 'orders', 'late'),
+          at(body, 'quarantined'),
+          at(body, 'discrepancies'),
+          at(body, 'alarms'),
+        ],
+        orders: [await of('/v1/orders?open=true'), await of('/v1/orders?late=true'), await of('/v1/orders?unacknowledged=true')],
+        states: at((await server.json('/v1/order-states?days=30')).body, 'open'),
+        others: [await of('/v1/quarantine'), await of('/v1/discrepancies'), await of('/v1/syncs'), await of('/v1/alarms')],
+        failing: listAt((await server.json('/v1/lags')).body, 'items').map((lag) => at(lag, 'failing')),
+        figure: (await readFigures(stage.database)).quarantinedRecords,
+      }
+    }
+    const old = ['s-old']
+    expect(await open()).toEqual({
+      ...{ counts: [1, 1, 1, 1, 1], orders: [old, old, []], states: 1, others: [old, old, old, old], failing: [1], figure: 1 },
+    })
+    const { status, body } = await remove('s-old', '?actor=Ada')
+    expect({ status, body }).toEqual({ status: 200, body: { sellerId: 's-old', deleted: false, removedAt: expect.any(String) } })
+    expect(await open()).toEqual({
+      ...{ counts: [0, 0, 0, 0, 0], orders: [[], [], []], states: 0, others: [[], [], [], []], failing: [], figure: 0 },
+    })
+
+    expect(await idsOf('')).toEqual(['s-1', 's-2'])
+    expect(at((await server.json('/v1/sellers?removed=true')).body, 'items')).toMatchObject([
+      { sellerId: 's-old', removedAt: at(body, 'removedAt'), removedBy: 'Ada', openOrders: 1, failingStreams: 1 },
+    ])
+    expect([await idsOf('?sellerId=s-old'), await idsOf('?sellerId=s-old&removed=false')]).toEqual([old, []])
+    for (const path of ['/v1/orders?open=true&', '/v1/orders?', '/v1/quarantine?', '/v1/discrepancies?', '/v1/syncs?'])
+      expect([path, ofItems((await server.json(`${path}sellerId=s-old`)).body, 'sellerId')]).toEqual([path, old])
+    expect((await server.json('/v1/orders/1')).status).toBe(200)
+    expect(ofItems((await server.json('/v1/orders')).body, 'sellerId')).toEqual(old)
+    expect(await remove('s-old')).toMatchObject({ status: 200, body: { deleted: false, removedAt: at(body, 'removedAt') } })
+  })
 })
 
 test('a sync of a seller that is stopped or paused is refused at once, with since when and why', async () => {

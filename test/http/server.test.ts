@@ -376,6 +376,7 @@ describe('the OpenAPI document', () => {
     expect(routes.sort()).toEqual([
       'delete /v1/campaigns/{campaignId}',
       'delete /v1/keys/{id}',
+      'delete /v1/sellers/{id}',
       'delete /v1/session',
       'delete /v1/webhooks/{id}',
       'get /healthz',

@@ -61,6 +61,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     version: '0.0.0-test',
     marketplace: 'real',
     settings: { effective: readConfig({}, false).shown, unknown: [] },
+    hasEnded: () => false,
     sellers: () => ['s-1'],
     reloadSellers: async () => ({ ok: true, sellers: ['S'], added: [], removed: [], others: [] }),
     marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),

@@ -170,6 +170,14 @@ export const changeTypes = {
     reason: 'stock-taking',
   }),
   'seller.resumed': kind('A stopped or paused seller runs again.', shapes.sellerResumedSchema, { by: 'probe' }),
+  'seller.removed': kind('An operator removed a seller that no process served any more.', shapes.sellerRemovedSchema, {
+    actor: 'operator',
+    reason: 'a mistyped id',
+    deleted: true,
+  }),
+  'seller.returned': kind('A seller that was hidden by a removal is in the settings again.', shapes.sellerReturnedSchema, {
+    by: 'settings',
+  }),
   'seller.enrolment_changed': kind(
     'The marketplace counts a seller as enrolled in a programme, or no longer.',
     shapes.enrolmentChangedSchema,

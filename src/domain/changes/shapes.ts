@@ -168,6 +168,18 @@ export const sellerResumedSchema = z.object({
   actor: text.optional(),
   reason: maybe.optional(),
 })
+/** Of `seller.removed`. */
+export const sellerRemovedSchema = z.object({
+  actor: text,
+  reason: maybe,
+  deleted: z
+    .boolean()
+    .meta({ description: 'It had no past, and nothing of it is left; false: it is hidden, its past is readable.' }),
+})
+/** Of `seller.returned`. */
+export const sellerReturnedSchema = z.object({
+  by: z.enum(['start', 'settings']).meta({ description: 'What brought it back: a process, or settings that were read again.' }),
+})
 /** Of `seller.enrolment_changed`. */
 export const enrolmentChangedSchema = z.object({ resource: text, enrolled: z.boolean() })
 

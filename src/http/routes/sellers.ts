@@ -4,11 +4,12 @@ import { operationOfKind } from '../../domain/command.ts'
 import { recordAct } from '../../store/audit.ts'
 import { deadlineRulesOf } from '../../store/deadlines.ts'
 import { listSellerProcesses } from '../../store/seller-processes.ts'
+import { removeSeller, type UnsettledWork } from '../../store/seller-removal.ts'
 import { mostCounted, readSellerWork, readWaitingCommands, type WaitingCommands } from '../../store/seller-work.ts'
 import { listSellers, pauseSeller, resumeSeller, type SellerStanding, sellerStates } from '../../store/sellers.ts'
 import { type App, idParams, problems } from '../app.ts'
 import { actingAs, sellersAsked } from '../caller.ts'
-import { listOf, textFilter } from '../lists.ts'
+import { flagSchema, listOf, textFilter } from '../lists.ts'
 import { Problem } from '../problems.ts'
 import { actorSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
@@ -25,6 +26,11 @@ const sellerSchema = z
     pausedBy: z.string().nullable(),
     nextProbeAt: z.date().nullable().meta({ description: 'When the next token is requested while it is stopped.' }),
     served: z.boolean().meta({ description: 'It is in the settings of this daemon.' }),
+    removedAt: z.date().nullable().meta({
+      description:
+        'When an operator removed it, and kept its past; null: it is not removed, or in the settings of a process again.',
+    }),
+    removedBy: z.string().nullable(),
   })
   .meta({ id: 'Seller' })
 
@@ -79,6 +85,9 @@ const listedSellerSchema = z
 const sellers = listOf('sellers', listedSellerSchema, z.string(), {
   state: z.enum(sellerStates).optional().meta({ description: 'In this state.' }),
   sellerId: textFilter('This seller.'),
+  removed: flagSchema.optional().meta({
+    description: 'Whether it was removed. Left out: those that were not, and a removed one only where `sellerId` names it.',
+  }),
 })
 
 const reloadSchema = z
@@ -103,6 +112,16 @@ const reloadSchema = z
   })
   .meta({ id: 'ReloadedSellers' })
 
+const removedSchema = z
+  .object({
+    sellerId: z.string(),
+    deleted: z
+      .boolean()
+      .meta({ description: 'It had no past, and nothing of it is left. false: it is hidden, and its past readable.' }),
+    removedAt: z.date().nullable().meta({ description: 'Since when it is hidden; null: it is deleted.' }),
+  })
+  .meta({ id: 'RemovedSeller' })
+
 const reason = z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' })
 
 /** What a seller waits for: the limits that are used up, and those that only its commands show to be. */
@@ -117,12 +136,34 @@ const waitingOf = (limits: readonly BudgetFigure[], commands: readonly WaitingCo
   return [...reported, ...[...untilOf].map(([operation, until]) => ({ operation, scope: null, until }))]
 }
 
-/** State of the sellers; pausing and resuming one. */
+const several = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+
+/** What keeps a seller from being removed, and what to do about it. */
+const unsettledDetail = (sellerId: string, { commands, unknown, held, events, readings }: UnsettledWork): string => {
+  const parts = [
+    ...(commands === 0
+      ? []
+      : [
+          `${several(commands, 'command that is', 'commands that are')} not settled (${unknown} of unknown outcome, ${held} held for a person)`,
+        ]),
+    ...(events === 0 ? [] : [`${several(events, 'event that waits', 'events that wait')} to be decided`]),
+    ...(readings === 0 ? [] : [`${several(readings, 'stream', 'streams')} being read at this moment`]),
+  ]
+  const advice = [
+    ...(commands === 0 ? [] : ['decide its commands (`tallyman commands`)']),
+    ...(events === 0 ? [] : ['end its events (`tallyman events reject`)']),
+    ...(readings === 0 ? [] : ['wait half a minute']),
+  ]
+  const orServe = commands + events === 0 ? '' : ', or have it served again until they are done'
+  return `Seller ${sellerId} has ${parts.join(', ')}: ${advice.join(', ')}${orServe}, and try again.`
+}
+
+/** State of the sellers; pausing, resuming and removing one. */
 export const sellerRoutes = (app: App, { services }: RouteParts): void => {
   const { database } = services
-  const shown = ({ sellerId, state, reason: why, since, pausedBy, probeAt }: SellerStanding) => {
-    const served = services.sellers().includes(sellerId)
-    return { sellerId, state, reason: why, since, pausedBy, nextProbeAt: probeAt, served }
+  const shown = ({ reason: why, probeAt, resumes: _, ...standing }: SellerStanding) => {
+    const served = services.sellers().includes(standing.sellerId)
+    return { ...standing, reason: why, nextProbeAt: probeAt, served }
   }
   const found = (sellerId: string, standing: SellerStanding | null): SellerStanding => {
     if (standing === null) throw new Problem('not-found', { detail: `There is no seller ${sellerId}.` })
@@ -144,6 +185,7 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
         const page = await listSellers(database, after, limit, {
           state: request.query.state ?? null,
           sellers: sellersAsked(request.caller, request.query.sellerId),
+          removed: request.query.removed ?? null,
         })
         const sellerIds = page.items.map(({ sellerId }) => sellerId)
         const served = new Set(services.sellers())
@@ -246,6 +288,43 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
       const standing = found(id, await resumeSeller(database, { sellerId: id, reason: body?.reason ?? null, ...by }))
       log.info({ seller_id: id, actor: by.actor }, 'seller resumed')
       return shown(standing)
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/sellers/:id',
+    config: { needs: ['operate', 'all'] },
+    schema: {
+      tags: ['sellers'],
+      operationId: 'removeSeller',
+      summary: 'Remove a seller that no process serves any more',
+      description:
+        'One without a past is deleted. One with orders, commands, events or other records is hidden: its past stays readable, and it is listed again once a process has it in its settings. Refused while a process serves it (`seller-served`) and while it has work that is not settled (`seller-unsettled`).',
+      params: idParams,
+      querystring: z.object({ reason: reason.optional(), actor: actorSchema }),
+      response: { 200: removedSchema, ...problems(404, 409) },
+    },
+    handler: async ({ params: { id }, query, caller, log }) => {
+      const by = actingAs(caller, query.actor)
+      const { hasEnded } = services
+      const removal = await removeSeller(database, { sellerId: id, reason: query.reason ?? null, hasEnded, ...by })
+      switch (removal.outcome) {
+        case 'unknown':
+          throw new Problem('not-found', { detail: `There is no seller ${id}.` })
+        case 'served':
+          throw new Problem('seller-served', {
+            detail: `Seller ${id} is served by ${removal.by.join(', ')}. Take it out of SELLERS_FILE there (or of SELLER_ID, and restart), have the settings read again (\`tallyman sellers reload\`, POST /v1/sellers/reload), and try again. A process that was killed counts for a minute.`,
+          })
+        case 'unsettled':
+          throw new Problem('seller-unsettled', { detail: unsettledDetail(id, removal.work) })
+        case 'deleted':
+        case 'hidden': {
+          const deleted = removal.outcome === 'deleted'
+          log.info({ seller_id: id, actor: by.actor, deleted }, 'seller removed')
+          return { sellerId: id, deleted, removedAt: removal.outcome === 'hidden' ? removal.removedAt : null }
+        }
+      }
     },
   })
 }

@@ -1,0 +1,170 @@
+import { resolveAlarmsOf } from './alarms.ts'
+import { type Acting, recordAct } from './audit.ts'
+import type { Database, Transaction } from './database.ts'
+import { sellerOfEventRow } from './event-queries.ts'
+import { waitingSellerOf } from './events.ts'
+import { listSellerProcesses } from './seller-processes.ts'
+import { notifySellers } from './sellers.ts'
+
+/**
+ * What a removal does with the tables that name a seller; every table with a `seller_id` is in one of them.
+ * `past`: a seller with a row of it is hidden, since the row must stay readable. `parts`: their rows belong to one of `past`.
+ * `bookkeeping`: goes with a seller without a past. `others`: belongs to people, or to readers of the feed, and stays.
+ */
+export const tablesOfSellers = {
+  past: [
+    'warehouse.orders',
+    'warehouse.returns',
+    'warehouse.taxonomy_nodes',
+    'warehouse.contextual_targets',
+    'warehouse.behavioral_audiences',
+    'warehouse.campaigns',
+    'warehouse.campaign_status_changes',
+    'warehouse.sales_channels',
+    'warehouse.settlement_lines',
+    'warehouse.replenishment_recommendations',
+    'warehouse.inventory_log_entries',
+    'warehouse.reconciliation_reports',
+    'warehouse.reconciliation_rows',
+    'warehouse.inventory_discrepancies',
+    'warehouse.shipping_settings',
+    'tallyman.commands',
+    'tallyman.superseded_versions',
+    'tallyman.quarantined_records',
+    'tallyman.erased_records',
+    'tallyman.claim_rows',
+    'tallyman.claim_totals',
+    'tallyman.unread_report_skus',
+    'tallyman.erp_event',
+  ],
+  parts: [
+    'warehouse.order_lines',
+    'warehouse.order_line_statuses',
+    'warehouse.return_lines',
+    'warehouse.return_line_tracking_statuses',
+    'warehouse.return_line_refund_channels',
+    'tallyman.command_lines',
+  ],
+  bookkeeping: [
+    'tallyman.alarms',
+    'tallyman.enrolments',
+    'tallyman.inventory_order_marks',
+    'tallyman.inventory_skus',
+    'tallyman.log_reasons',
+    'tallyman.named_orders',
+    'tallyman.report_tries',
+    'tallyman.sync_runs',
+    'tallyman.sync_states',
+    'tallyman.watched_campaigns',
+    'tallyman.sellers',
+  ],
+  others: ['tallyman.audit_entries', 'tallyman.seller_roles', 'tallyman.webhook_endpoints', 'warehouse.changes'],
+} as const
+
+/** Work of a seller that is not settled. */
+export interface UnsettledWork {
+  /** Commands that are neither confirmed nor rejected. */
+  readonly commands: number
+  /** Those of them whose outcome is unknown: they are being sent, or their orders are read back. */
+  readonly unknown: number
+  /** Those of them that a person must decide on. */
+  readonly held: number
+  /** Events that wait to be decided. */
+  readonly events: number
+  /** Streams that a process reads at this moment. */
+  readonly readings: number
+}
+
+/** What became of a removal. */
+export type Removal =
+  | { readonly outcome: 'unknown' }
+  /** These processes serve it. */
+  | { readonly outcome: 'served'; readonly by: readonly string[] }
+  | { readonly outcome: 'unsettled'; readonly work: UnsettledWork }
+  /** It had no past, and is gone. */
+  | { readonly outcome: 'deleted' }
+  /** It has a past, and is hidden since then. */
+  | { readonly outcome: 'hidden'; readonly removedAt: Date }
+
+/** A removal that a person asks for. */
+export interface RemovalRequest extends Acting {
+  readonly sellerId: string
+  readonly reason: string | null
+  /** Whether a process, by its name, is known to have ended: what it said of its sellers does not count. */
+  readonly hasEnded: (process: string) => boolean
+}
+
+const readWork = async (tx: Transaction, sellerId: string): Promise<UnsettledWork> => {
+  const [work] = await tx.query<UnsettledWork>(
+    `SELECT c.*, (SELECT count(*)::int FROM tallyman.erp_event e WHERE e.status = 'received' AND ${waitingSellerOf} = $1) AS events,
+       (SELECT count(*)::int FROM tallyman.sync_states WHERE seller_id = $1 AND lease_until > now()) AS readings
+     FROM (SELECT count(*)::int AS commands, (count(*) FILTER (WHERE state IN ('sending', 'verifying')))::int AS unknown,
+             (count(*) FILTER (WHERE state = 'held'))::int AS held
+           FROM tallyman.commands WHERE seller_id = $1 AND state NOT IN ('confirmed', 'rejected')) c`,
+    sellerId,
+  )
+  if (work === undefined) throw new Error(`Postgres has not said what of seller ${sellerId} is not settled`)
+  return work
+}
+
+// Events come last: there is no index of those that are decided, and one with commands is known by them.
+const hasPast = tablesOfSellers.past
+  .map((table) =>
+    table === 'tallyman.erp_event'
+      ? `EXISTS (SELECT FROM tallyman.erp_event e WHERE ${sellerOfEventRow} = $1)`
+      : `EXISTS (SELECT FROM ${table} WHERE seller_id = $1)`,
+  )
+  .join(' OR ')
+
+/** How the names of the rate budgets of a seller begin, which are JSON: `["seller","operation",…]`. */
+const budgetsOf = (sellerId: string): string => `${JSON.stringify([sellerId]).slice(0, -1)},`
+
+const deleteRows = async (tx: Transaction, sellerId: string): Promise<void> => {
+  for (const table of tablesOfSellers.bookkeeping) await tx.execute(`DELETE FROM ${table} WHERE seller_id = $1`, sellerId)
+  await tx.execute('DELETE FROM tallyman.rate_buckets WHERE starts_with(name, $1)', budgetsOf(sellerId))
+}
+
+/** Hides it; answers since when, and whether it was not hidden before. A stop ends: its credentials are tried anew when it comes back. */
+const hide = async (tx: Transaction, sellerId: string, actor: string): Promise<{ at: Date; isNew: boolean }> => {
+  const [row] = await tx.query<{ at: Date; isNew: boolean }>(
+    `UPDATE tallyman.sellers s SET removed_at = coalesce(s.removed_at, now()), removed_by = coalesce(s.removed_by, $2), served_at = NULL,
+       updated_at = now(), state = CASE s.state WHEN 'stopped' THEN 'active' ELSE s.state END, probe_at = NULL,
+       stopped_reason = CASE s.state WHEN 'stopped' THEN NULL ELSE s.stopped_reason END,
+       stopped_at = CASE s.state WHEN 'stopped' THEN NULL ELSE s.stopped_at END
+     FROM (SELECT removed_at IS NULL AS "isNew" FROM tallyman.sellers WHERE seller_id = $1) before
+     WHERE s.seller_id = $1 RETURNING s.removed_at AS at, before."isNew"`,
+    sellerId,
+    actor,
+  )
+  if (row === undefined) throw new Error(`seller ${sellerId} has vanished while its row was locked`)
+  return row
+}
+
+/**
+ * Removes a seller that no process serves and that has nothing unsettled: one without a past is deleted, another one is hidden until a process
+ * loads it again. Its row is locked meanwhile, and a process that loads it writes down that it serves it before it lets go of the row: either
+ * this removal finds that, or the process finds the seller removed and takes it in anew.
+ */
+export const removeSeller = (database: Database, { sellerId, reason, hasEnded, ...by }: RemovalRequest): Promise<Removal> =>
+  database.transaction(async (tx): Promise<Removal> => {
+    const found = await tx.query(`SELECT 1 AS found FROM tallyman.sellers WHERE seller_id = $1 FOR UPDATE`, sellerId)
+    if (found.length === 0) return { outcome: 'unknown' }
+    const serving = (await listSellerProcesses(tx)).filter(
+      ({ process, sellerIds }) => sellerIds.includes(sellerId) && !hasEnded(process),
+    )
+    if (serving.length > 0) return { outcome: 'served', by: serving.map(({ process }) => process) }
+    const work = await readWork(tx, sellerId)
+    if (work.commands + work.events + work.readings > 0) return { outcome: 'unsettled', work }
+
+    const [past] = await tx.query<{ has: boolean }>(`SELECT ${hasPast} AS has`, sellerId)
+    const alarms = await resolveAlarmsOf(tx, sellerId, { actor: by.actor, reason: reason ?? 'the seller was removed' })
+    const isDeleted = past?.has !== true
+    const hidden = isDeleted ? null : await hide(tx, sellerId, by.actor)
+    if (isDeleted) await deleteRows(tx, sellerId)
+    if (hidden?.isNew !== false)
+      tx.record({ sellerId, type: 'seller.removed', data: { actor: by.actor, reason, deleted: isDeleted } })
+    const details = { deleted: isDeleted, alarms }
+    await recordAct(tx, { by, action: 'seller.removed', sellerId, subject: sellerId, reason, details })
+    await notifySellers(tx)
+    return hidden === null ? { outcome: 'deleted' } : { outcome: 'hidden', removedAt: hidden.at }
+  })
