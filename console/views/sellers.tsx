@@ -19,7 +19,7 @@ const states = ['active', 'stopped', 'paused'] as const
 const tones: Readonly<Record<Seller['state'], Tone>> = { active: 'good', stopped: 'bad', paused: 'warn' }
 
 const Standing = ({ seller }: { readonly seller: Seller }) => {
-  const { state, reason, since, pausedBy, nextProbeAt, served } = seller
+  const { state, reason, since, pausedBy, nextProbeAt, served, removedAt, removedBy } = seller
   return (
     <div>
       <Badge tone={tones[state]}>{state}</Badge>
@@ -42,6 +42,11 @@ const Standing = ({ seller }: { readonly seller: Seller }) => {
         </p>
       )}
       {state === 'paused' && <p>Nothing of it runs until it is resumed; events are accepted and wait.</p>}
+      {removedAt !== null && (
+        <p>
+          removed <Time at={removedAt} /> by {removedBy}: it is listed again once a process has it in its settings.
+        </p>
+      )}
       {!served && <p class="faint">It is not in the settings of this daemon: nothing runs for it.</p>}
     </div>
   )
@@ -137,6 +142,37 @@ const Acts = ({ seller, done }: { readonly seller: Seller; readonly done: () => 
   )
 }
 
+/** For a seller that no process serves: what is served is taken out of the settings first. */
+const Remove = ({ seller, done }: { readonly seller: ListedSeller; readonly done: () => void }) => {
+  const [asking, setAsking] = useState(false)
+  const { sellerId } = seller
+  return (
+    <div>
+      <button type="button" aria-label={`Remove ${sellerId}`} onClick={() => setAsking(true)}>
+        Remove
+      </button>
+      {asking && (
+        <ReasonDialog
+          title={`Remove ${sellerId}`}
+          meaning="A seller without orders, commands, events or other records is deleted. Another one is listed no more; its past stays readable, and it comes back once a process has it in its settings."
+          action="Remove"
+          decide={async (because) => {
+            const { deleted } = await answered(
+              api.DELETE('/v1/sellers/{id}', { params: { path: { id: sellerId }, query: because } }),
+            )
+            toast(deleted ? `${sellerId} is deleted.` : `${sellerId} is removed; its past stays readable.`)
+            done()
+          }}
+          close={() => setAsking(false)}
+        />
+      )}
+    </div>
+  )
+}
+
+const isRemovable = ({ served, servedBy, removedAt }: ListedSeller): boolean =>
+  !served && servedBy.length === 0 && removedAt === null
+
 const Reload = ({ done }: { readonly done: () => void }) => {
   const { busy, told, tell } = useTold()
   const reload = (): void =>
@@ -152,8 +188,8 @@ const Reload = ({ done }: { readonly done: () => void }) => {
   return (
     <section class="card" aria-label="Settings of the sellers">
       <p>
-        Sellers and their credentials stand in the settings. After a change there, this process reads them again; others do with
-        SIGHUP or a restart.
+        Sellers and their credentials stand in the settings. After a change there, every process reads its own again. A seller
+        that none has in its settings any more can be removed.
       </p>
       <button type="button" disabled={busy} onClick={reload}>
         Read the settings again
@@ -163,11 +199,21 @@ const Reload = ({ done }: { readonly done: () => void }) => {
   )
 }
 
+const removedOptions = [
+  ['', 'No'],
+  ['true', 'Yes'],
+] as const
+
+const emptyWord = ({ state, removed }: { readonly state?: string; readonly removed?: string }): string => {
+  if (removed !== undefined) return 'No seller has been removed.'
+  return state === undefined ? 'No seller is in the settings.' : `No seller is ${state}.`
+}
+
 /** Every seller: whether it runs and why not, how far behind it is, and what waits. */
 export const Sellers = () => {
   const may = useMay()
   const address = useAddress()
-  const query = chosen(address, { state: states })
+  const query = chosen(address, { state: states, removed: ['true'] as const })
   const sellers = usePage('sellers', address, query, (page) => answered(api.GET('/v1/sellers', { params: { query: page } })), {
     topics: ['seller', 'order', 'command', 'event', 'alarm'],
     everyMs: 10_000,
@@ -184,13 +230,14 @@ export const Sellers = () => {
       )}
       <Filters>
         <ChoiceFilter at={address} name="state" label="State" options={optionsOf(states)} />
+        <ChoiceFilter at={address} name="removed" label="Removed" options={removedOptions} />
       </Filters>
       <List
         caption="Sellers"
         query={sellers}
         at={address}
         keyOf={({ sellerId }) => sellerId}
-        empty={query.state === undefined ? 'No seller is in the settings.' : `No seller is ${query.state}.`}
+        empty={emptyWord(query)}
         csv={{ path: `/v1/sellers?${new URLSearchParams(query)}`, name: 'sellers' }}
         columns={[
           { head: 'Seller', cell: ({ sellerId }) => <strong>{sellerId}</strong> },
@@ -198,7 +245,17 @@ export const Sellers = () => {
           { head: 'Furthest behind', cell: (seller) => <Lag seller={seller} /> },
           { head: 'Open work', cell: (seller) => <Work seller={seller} /> },
           ...(may('operate')
-            ? [{ head: 'Act', cell: (seller: ListedSeller) => <Acts seller={seller} done={sellers.reload} /> }]
+            ? [
+                {
+                  head: 'Act',
+                  cell: (seller: ListedSeller) => (
+                    <>
+                      {seller.removedAt === null && <Acts seller={seller} done={sellers.reload} />}
+                      {may('operate', 'all') && isRemovable(seller) && <Remove seller={seller} done={sellers.reload} />}
+                    </>
+                  ),
+                },
+              ]
             : []),
         ]}
       />

@@ -145,6 +145,31 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     await context.close()
   })
 
+  test('removes a seller that no process serves, and lists those with a past when asked', async () => {
+    await stage.client.query(
+      `INSERT INTO tallyman.sellers (seller_id, state) VALUES ('mistyped', 'active'), ('long-gone', 'active')`,
+    )
+    await stage.client.query(
+      `INSERT INTO tallyman.erased_records (seller_id, kind, record_id) VALUES ('long-gone', 'return', '1')`,
+    )
+    const { page, context, faults } = await stage.open('/console/sellers')
+    const table = page.getByRole('table', { name: 'Sellers' })
+    await page.getByRole('button', { name: 'Remove mistyped' }).click()
+    await decideWith(page, 'Remove', 'a slip')
+    await page.getByText('mistyped is deleted.').waitFor()
+    await page.getByRole('button', { name: 'Remove long-gone' }).click()
+    await decideWith(page, 'Remove', 'closed')
+    await page.getByText('long-gone is removed; its past stays readable.').waitFor()
+    await expect.poll(() => page.getByRole('button', { name: /^Remove / }).count()).toBe(0)
+    expect(await table.innerText()).toContain(sellerId)
+    await page.getByLabel('Removed').selectOption('true')
+    await expect.poll(() => table.innerText()).toMatch(/long-gone[\s\S]*removed [\s\S]* by kim/)
+    expect(await table.innerText()).not.toContain(sellerId)
+    expect(faults).toEqual([])
+    await context.close()
+    await stage.client.query(`DELETE FROM tallyman.sellers WHERE seller_id = 'long-gone'`)
+  })
+
   test('shows of each seller of a large fleet what is open and how far behind it is, with one question', async () => {
     await stage.client.query(
       `INSERT INTO tallyman.sellers (seller_id, state, credentials_fingerprint)
