@@ -16,7 +16,6 @@ import {
   type Passage,
   placeOrder,
   post,
-  query,
   readiness,
   sandboxSeller,
   untilEffects,
@@ -29,6 +28,7 @@ import { eventually } from './support/eventually.ts'
 import { textAt } from './support/json.ts'
 import { dropDatabase, makeDatabase } from './support/postgres.ts'
 import { alertRules } from './support/promql.ts'
+import { query } from './support/query.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from './support/redis.ts'
 import { startTestSandbox, type TestSandbox } from './support/sandbox.ts'
 import { vocabularyOf } from './support/vocabulary.ts'

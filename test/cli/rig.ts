@@ -1,6 +1,6 @@
-import pg from 'pg'
 import { everyPoll, startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { startTestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 
 /** A daemon of its own on a sandbox and a database of their own, and what a command line needs to reach them. */
@@ -40,16 +40,7 @@ export const startRig = async (): Promise<Rig> => {
     daemon,
     databaseUrl,
     environment: { ...marketplace, TALLYMAN_URL: daemon.url, SANDBOX_URL: sandbox.url },
-    sql: async (text, ...values) => {
-      const client = new pg.Client({ connectionString: databaseUrl })
-      await client.connect()
-      try {
-        const result = await client.query<Record<string, unknown>>(text, [...values])
-        return result.rows
-      } finally {
-        await client.end()
-      }
-    },
+    sql: (text, ...values) => query(databaseUrl, text, values),
     emptyDatabase: () => postgres.emptyDatabase(),
     stop: async () => {
       await daemon.program.stop()

@@ -8,8 +8,9 @@ import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { startProgram } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox } from '../support/sandbox.ts'
-import { makeSellers, placeOrder, post, query, stopSellerNow, untilEffects } from './support.ts'
+import { makeSellers, placeOrder, post, stopSellerNow, untilEffects } from './support.ts'
 
 const cleanUps: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -6,9 +6,10 @@ import { cli } from '../cli/run.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { withDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import { buyer, type Planter, startPlanter, tracesOfBuyer } from './planting.ts'
-import { post, query, sandboxSeller } from './support.ts'
+import { post, sandboxSeller } from './support.ts'
 
 const stage = withDatabase()
 let sandbox: TestSandbox

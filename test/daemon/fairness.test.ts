@@ -6,9 +6,10 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, dispatched } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { makeSellers, placeOrder, post, query } from './support.ts'
+import { makeSellers, placeOrder, post } from './support.ts'
 
 const kinds = hasRedisServer() ? (['postgres', 'redis'] as const) : (['postgres'] as const)
 /** What answers late answers later than any of these tests lasts. */

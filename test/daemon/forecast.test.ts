@@ -5,8 +5,9 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, dispatched } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { placeOrder, post, query, sandboxSeller } from './support.ts'
+import { placeOrder, post, sandboxSeller } from './support.ts'
 
 const sellerId = sandboxSeller.SELLER_ID
 const dayMs = 86_400_000

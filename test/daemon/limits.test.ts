@@ -5,8 +5,9 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { withDatabase } from '../support/database.ts'
 import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { makeSellers, placeOrder, post, query } from './support.ts'
+import { makeSellers, placeOrder, post } from './support.ts'
 
 const stage = withDatabase()
 let sandbox: TestSandbox

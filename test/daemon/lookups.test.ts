@@ -6,8 +6,9 @@ import { startTestDaemon } from '../support/daemon.ts'
 import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox } from '../support/sandbox.ts'
-import { placeOrder, post, query, sandboxSeller, untilEffects, untilSettled } from './support.ts'
+import { placeOrder, post, sandboxSeller, untilEffects, untilSettled } from './support.ts'
 
 const stops: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -5,8 +5,9 @@ import { withDatabase } from '../support/database.ts'
 import { accepted, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { alertRules, dashboardPanels, namesOf } from '../support/promql.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { type OrderAddress, placeOrder, post, query, sandboxSeller } from './support.ts'
+import { type OrderAddress, placeOrder, post, sandboxSeller } from './support.ts'
 
 const stage = withDatabase()
 let sandbox: TestSandbox

@@ -11,6 +11,7 @@ import { accepted, dispatched } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type Program, startProgram } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import {
@@ -19,7 +20,6 @@ import {
   placeOrder,
   post,
   processorShare,
-  query,
   readiness,
   sandboxSeller,
   stopSellerNow,

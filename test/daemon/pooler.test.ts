@@ -9,9 +9,10 @@ import { eventually } from '../support/eventually.ts'
 import { hasPgbouncer, startTestPooler, type TestPooler } from '../support/pgbouncer.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startProgram } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { placeOrder, post, query, readiness, sandboxSeller, untilEffects, untilSettled } from './support.ts'
+import { placeOrder, post, readiness, sandboxSeller, untilEffects, untilSettled } from './support.ts'
 
 const kinds = hasRedisServer() ? (['Postgres', 'Redis'] as const) : (['Postgres'] as const)
 const pooled = 8

@@ -9,8 +9,9 @@ import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startProgram } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { placeOrder, post, query, sandboxSeller, untilEffects } from './support.ts'
+import { placeOrder, post, sandboxSeller, untilEffects } from './support.ts'
 
 /** Lets a Postgres take connections over TLS alone: by password, and those of `certified` by certificate. */
 const insistOnTls = async (url: string, authority: TestAuthority): Promise<void> => {

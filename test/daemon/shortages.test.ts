@@ -11,9 +11,10 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { placeOrder, post, query, sandboxSeller, untilEffects, untilReady, untilSettled } from './support.ts'
+import { placeOrder, post, sandboxSeller, untilEffects, untilReady, untilSettled } from './support.ts'
 
 const execute = promisify(execFile)
 

@@ -7,8 +7,9 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, dispatched, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { makeSellers, placeOrder, post, query, readiness, untilSettled } from './support.ts'
+import { makeSellers, placeOrder, post, readiness, untilSettled } from './support.ts'
 
 let postgres: TestPostgres
 let sandbox: TestSandbox

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { createServer, connect as openSocket, type Socket } from 'node:net'
-import pg from 'pg'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { openDatabase } from '../../src/store/database.ts'
@@ -9,6 +8,7 @@ import { stopSeller } from '../../src/store/sellers.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { cloudEvent, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
+import { query } from '../support/query.ts'
 import type { Effect, TestSandbox } from '../support/sandbox.ts'
 import { vocabularyOf } from '../support/vocabulary.ts'
 
@@ -96,18 +96,6 @@ export const stopSellerNow = async (databaseUrl: string, sellerId: string): Prom
     if (!stopped) throw new Error(`seller ${sellerId} does not stop`)
   } finally {
     await database.close()
-  }
-}
-
-/** Rows of a query, over a connection of its own. */
-export const query = async <Row extends object>(databaseUrl: string, sql: string): Promise<Row[]> => {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    return (await client.query<Row>(sql)).rows
-  } finally {
-    await client.end()
   }
 }
 

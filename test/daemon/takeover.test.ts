@@ -4,9 +4,10 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { type OrderAddress, placeOrder, post, query, sandboxSeller, untilEffects } from './support.ts'
+import { type OrderAddress, placeOrder, post, sandboxSeller, untilEffects } from './support.ts'
 
 const kinds = hasRedisServer() ? (['Postgres', 'Redis'] as const) : (['Postgres'] as const)
 const orders = 12

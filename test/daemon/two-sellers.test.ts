@@ -5,9 +5,10 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { withDatabase } from '../support/database.ts'
 import { accepted, cloudEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
+import { query } from '../support/query.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { makeSellers, placeOrder, post, query } from './support.ts'
+import { makeSellers, placeOrder, post } from './support.ts'
 
 const kinds = hasRedisServer() ? (['postgres', 'redis'] as const) : (['postgres'] as const)
 /** A job that is handed back goes round in less than a second; one that was kept from its process for a minute would not make it. */

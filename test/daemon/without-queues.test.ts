@@ -7,6 +7,7 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, dispatched } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
@@ -14,7 +15,6 @@ import {
   type OrderAddress,
   placeOrder,
   post,
-  query,
   sandboxSeller,
   untilEffects,
   untilMissing,

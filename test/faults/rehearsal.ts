@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
 import { expect } from 'vitest'
 import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
 import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
@@ -14,6 +13,7 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { randomOf } from '../support/random.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { type LineEffects, startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
@@ -156,16 +156,7 @@ export const stage = async (
   const posted: EventToPost[] = []
   const lastAnswers = new Map<string, string>()
 
-  const query = async <Row extends object>(sql: string): Promise<Row[]> => {
-    const client = new pg.Client({ connectionString: databaseUrl })
-    client.on('error', () => undefined)
-    await client.connect()
-    try {
-      return (await client.query<Row>(sql)).rows
-    } finally {
-      await client.end()
-    }
-  }
+  const ask = <Row extends object>(sql: string): Promise<Row[]> => query<Row>(databaseUrl, sql)
 
   const start = async (place: number, more: Readonly<Record<string, string>> = {}): Promise<void> => {
     daemons[place] = await startTestDaemon({ ...env, LOG_LEVEL: 'info', ...more })
@@ -304,7 +295,7 @@ export const stage = async (
 
   /** Where the unsettled commands stand, in Postgres and in the queue. */
   const whereabouts = async (): Promise<string> => {
-    const rows = await query<{ id: string }>(
+    const rows = await ask<{ id: string }>(
       `SELECT id, kind, state, attempts, next_action_at, leased_until, now() AS now FROM tallyman.commands
        WHERE state NOT IN ('confirmed', 'rejected') ORDER BY sequence LIMIT 5`,
     )
@@ -326,7 +317,7 @@ export const stage = async (
   }
 
   const commandRows = () =>
-    query<CommandRow>(
+    ask<CommandRow>(
       `SELECT c.id, c.kind, c.state, c.reason, c.seller_id, c.purchase_order_id, l.line_number, l.quantity
        FROM tallyman.commands c LEFT JOIN tallyman.command_lines l ON l.command_id = c.id`,
     )
@@ -346,7 +337,7 @@ export const stage = async (
       )
     }
     const confirmed = commands.filter(({ state }) => state === 'confirmed').map((row) => row.seller_id)
-    const stored = await query<{ seller_id: string }>(
+    const stored = await ask<{ seller_id: string }>(
       `SELECT seller_id FROM warehouse.shipping_settings WHERE source = 'command' AND missing_since IS NULL`,
     )
     expect(stored.map((row) => row.seller_id)).toEqual(expect.arrayContaining(confirmed))
@@ -355,7 +346,7 @@ export const stage = async (
   const settleAndCompare = async () => {
     await sandbox.control('PUT', '/faults', {})
     await eventually(async () => {
-      const [row] = await query<{ waiting: number }>(
+      const [row] = await ask<{ waiting: number }>(
         `SELECT (SELECT count(*)::int FROM tallyman.erp_event WHERE status = 'received') + (SELECT count(*)::int FROM tallyman.commands c
            WHERE c.state NOT IN ('confirmed', 'rejected', 'held') AND NOT EXISTS (SELECT 1 FROM tallyman.commands h WHERE h.state = 'held'
              AND h.seller_id = c.seller_id AND h.subject = c.subject AND h.sequence < c.sequence)) AS waiting`,
@@ -368,11 +359,11 @@ export const stage = async (
     const rows = await commandRows()
     const rejected = rows.filter((row) => row.state === 'rejected')
     expect(rejected, 'nothing that was asked is impossible, so nothing may be rejected').toEqual([])
-    const refused = await query<{ id: string }>(
+    const refused = await ask<{ id: string }>(
       `SELECT id, status, problem, received_at, processed_at FROM tallyman.erp_event WHERE source = '/rehearsal' AND status <> 'accepted'`,
     )
     expect(refused, 'nothing that was posted is impossible, so no event may be rejected').toEqual([])
-    const stored = await query<{ id: string }>(
+    const stored = await ask<{ id: string }>(
       `SELECT id FROM tallyman.erp_event WHERE source = '/rehearsal' AND status = 'accepted'`,
     )
     expect(stored.map((event) => event.id).sort()).toEqual(posted.map((event) => event.id).sort())
@@ -380,12 +371,12 @@ export const stage = async (
     compareUnits(rows, await sandbox.summary())
     await compareSettings(rows)
     // Only an acknowledgement may be confirmed without a request, when the order already stands acknowledged.
-    const unsent = await query<{ kind: string; reason: string | null }>(
+    const unsent = await ask<{ kind: string; reason: string | null }>(
       `SELECT kind, reason FROM tallyman.commands c WHERE state = 'confirmed'
          AND NOT EXISTS (SELECT 1 FROM tallyman.command_attempts a WHERE a.command_id = c.id)`,
     )
     expect(unsent, 'a command was confirmed that was never sent').toEqual([])
-    const [attempts] = await query<{ n: number }>('SELECT count(*)::int AS n FROM tallyman.command_attempts')
+    const [attempts] = await ask<{ n: number }>('SELECT count(*)::int AS n FROM tallyman.command_attempts')
     return {
       commands: new Set(rows.map((row) => row.id)).size,
       held: new Set(rows.filter((row) => row.state === 'held').map((row) => row.id)).size,

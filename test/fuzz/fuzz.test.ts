@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { query } from '../daemon/support.ts'
 import { eventually } from '../support/eventually.ts'
+import { query } from '../support/query.ts'
 import { fuzz } from './fuzz.ts'
 import { openStage, type Stage } from './stage.ts'
 

@@ -7,13 +7,14 @@ export class Hopeless extends Error {
 
 /** Repeats `check` until it no longer throws; throws what it threw last after `timeoutMs`, or at once if that is {@link Hopeless}. */
 export const eventually = async <Result>(check: () => Result | Promise<Result>, timeoutMs = 30_000): Promise<Result> => {
-  const deadline = performance.now() + timeoutMs
+  const startedMs = performance.now()
   for (;;) {
     try {
       return await check()
     } catch (error) {
-      if (error instanceof Hopeless || performance.now() > deadline) throw error
+      if (error instanceof Hopeless || performance.now() - startedMs > timeoutMs) throw error
     }
-    await delay(25)
+    // Who has waited long need not look as often: each look costs time of the processor, also in the program that is looked at.
+    await delay(Math.min(Math.max((performance.now() - startedMs) / 10, 25), 200))
   }
 }
