@@ -194,46 +194,55 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
     expect(receiver.received.length - 300).toBeLessThanOrEqual(32)
   }, 150_000)
 
-  test('a receiver that never answers slows another one by no more than a tenth', async () => {
-    const [steady, silent] = [await receive(), await receive()]
-    // It takes its time, as receivers do: what is measured is not how fast this machine is.
-    steady.answer(() => ({ raw: (response) => void setTimeout(() => response.writeHead(204).end(), 150) }))
-    silent.answer({ raw: () => undefined })
-    await add(steady, { types: ['order.missing'] })
-    const messages = 320
-    let round = 0
-    const timeOne = async (): Promise<number> => {
-      round += 1
-      const before = steady.received.length
-      const startedMs = performance.now()
-      await tellOf(ordersNamed(`s${round}`, messages), 1)
-      await eventually(async () => expect(steady.received.length - before).toBe(messages), patienceMs)
-      return performance.now() - startedMs
-    }
-    await timeOne()
-    const { id } = await add(silent, { types: ['order.missing'] })
-    const setState = async (state: 'active' | 'paused'): Promise<void> => {
-      const changed = await fetch(`${daemon.url}/v1/webhooks/${id}`, {
-        method: 'PATCH',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ state }),
+  // The slots of endpoints are those of the process, whatever the queues are in: it is tried once.
+  test.runIf(kind === 'postgres')(
+    'a receiver that never answers slows another one by no more than a tenth',
+    async () => {
+      const [steady, silent] = [await receive(), await receive()]
+      let arrivedAtMs = 0
+      steady.answer(() => {
+        arrivedAtMs = performance.now()
+        // It takes its time, as receivers do: what is measured is not how fast this machine is.
+        return { raw: (response) => void setTimeout(() => response.writeHead(204).end(), 150) }
       })
-      expect(changed.status).toBe(200)
-    }
-    // Whatever else this machine does makes a round longer, never shorter: the shortest of each kind are compared, until they tell.
-    let [alone, beside] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-    for (let rounds = 0; rounds < 2 || (rounds < 8 && beside >= alone * 1.1); rounds += 1) {
-      await setState('paused')
-      alone = Math.min(alone, await timeOne())
-      // Every schedule begins anew: it is called as often as it ever is.
-      await setState('active')
-      beside = Math.min(beside, await timeOne())
-      // All of its slots are held.
-      expect(silent.received.length).toBeGreaterThanOrEqual(16)
-    }
-    console.log(
-      `webhooks, queues in ${kind}: ${messages} messages in ${Math.round(alone)} ms alone, ${Math.round(beside)} ms beside a silent receiver`,
-    )
-    expect(beside).toBeLessThan(alone * 1.1)
-  }, 300_000)
+      silent.answer({ raw: () => undefined })
+      await add(steady, { types: ['order.missing'] })
+      const messages = 240
+      let round = 0
+      const timeOne = async (): Promise<number> => {
+        round += 1
+        const before = steady.received.length
+        const startedMs = performance.now()
+        await tellOf(ordersNamed(`s${round}`, messages), 1)
+        await eventually(async () => expect(steady.received.length - before).toBe(messages), patienceMs)
+        return arrivedAtMs - startedMs
+      }
+      await timeOne()
+      const { id } = await add(silent, { types: ['order.missing'] })
+      const setState = async (state: 'active' | 'paused'): Promise<void> => {
+        const changed = await fetch(`${daemon.url}/v1/webhooks/${id}`, {
+          method: 'PATCH',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ state }),
+        })
+        expect(changed.status).toBe(200)
+      }
+      // Whatever else this machine does makes a round longer, never shorter: the shortest of each kind are compared, until they tell.
+      let [alone, beside] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+      for (let rounds = 0; rounds < 2 || (rounds < 8 && beside >= alone * 1.1); rounds += 1) {
+        await setState('paused')
+        alone = Math.min(alone, await timeOne())
+        // Every schedule begins anew: it is called as often as it ever is.
+        await setState('active')
+        beside = Math.min(beside, await timeOne())
+        // All of its slots are held.
+        expect(silent.received.length).toBeGreaterThanOrEqual(16)
+      }
+      console.log(
+        `webhooks, queues in ${kind}: ${messages} messages in ${Math.round(alone)} ms alone, ${Math.round(beside)} ms beside a silent receiver`,
+      )
+      expect(beside).toBeLessThan(alone * 1.1)
+    },
+    300_000,
+  )
 })
