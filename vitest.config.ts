@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config'
+import { Order } from './test/support/order.ts'
 
 /** Folders whose files leave nothing behind in their process: they share it, which saves loading everything again for each. */
-const sharing = ['clients', 'contract', 'domain', 'sandbox', 'specification', 'store'].map(
+const sharing = ['clients', 'contract', 'domain', 'http', 'jobs', 'observability', 'sandbox', 'specification', 'store'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 )
 
@@ -9,6 +10,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/shared-servers.ts'],
     pool: 'forks',
+    // Node loads our files as it does in production. To transform them first took time of the processor, and again in each project.
+    experimental: { viteModuleRunner: false },
     // One more than the cores of the smallest machine: many tests wait for processes.
     maxWorkers: 3,
     testTimeout: 60_000,
@@ -19,7 +22,7 @@ export default defineConfig({
     // at the end of the run (`test/support/repeats.ts`).
     retry: process.env['CI'] === 'true' ? 1 : 0,
     // A test that passes only because another ran before it is no test.
-    sequence: { shuffle: { files: true, tests: false } },
+    sequence: { sequencer: Order, shuffle: { tests: false } },
     projects: [
       { extends: true, test: { name: 'in one process', include: sharing, isolate: false } },
       { extends: true, test: { name: 'by themselves', include: ['test/**/*.test.ts'], exclude: sharing } },
