@@ -7,8 +7,9 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type Program, startProgram } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { makeSellers, placeOrder, query, type SellerEntry } from './support.ts'
+import { makeSellers, placeOrder, type SellerEntry } from './support.ts'
 
 // A process that answers HTTP and one that works, each with a file of sellers of its own, as two machines have.
 
