@@ -122,7 +122,7 @@ export const childTexts = <Root>(
 /**
  * SQL that writes the rows of child tables within the statement that has the tables `reported`, `inserted` and `updated`.
  *
- * @param rootKey columns that name the root
+ * @param rootKey columns that name the root; the seller is `$1` where they do not name it too
  * @param found the condition by which the rows `c` of known roots are found
  * @param place of the first parameter: one for each table, in the order of {@link flatten}
  */
@@ -133,6 +133,8 @@ export const childStatements = (
   place: number,
 ): string => {
   const root = list(rootKey)
+  const namesSeller = namesOf(rootKey).includes('seller_id')
+  const [sellerColumn, seller] = namesSeller ? ['', ''] : ['seller_id, ', '$1, ']
   let next = place
   const write = (shape: ChildShape, parent: string, parentKey: readonly string[]): string => {
     const { name, columns, lasting } = shape
@@ -153,16 +155,16 @@ export const childStatements = (
     )`
     next += 1
     const written = `${name}_written AS (
-      INSERT INTO warehouse.${name} AS c (seller_id, ${list(key)}, ${list(columns)}, raw${dates})
-      SELECT $1, ${list(key)}, ${list(columns)}, raw${lasting === null ? '' : ', now(), now()'} FROM ${name}_reported
-      ON CONFLICT (seller_id, ${list(key)}) DO UPDATE
+      INSERT INTO warehouse.${name} AS c (${sellerColumn}${list(key)}, ${list(columns)}, raw${dates})
+      SELECT ${seller}${list(key)}, ${list(columns)}, raw${lasting === null ? '' : ', now(), now()'} FROM ${name}_reported
+      ON CONFLICT (${sellerColumn}${list(key)}) DO UPDATE
       SET ${assign(columns, 'excluded')}, ${firstSeen}${lasting === null ? '' : 'changed_at = now(), '}raw = excluded.raw
       WHERE (${list(columns, 'c.')}, c.raw) IS DISTINCT FROM (${list(columns, 'excluded.')}, excluded.raw)
     )`
     const isOfParent = namesOf(parentKey).map((column) => ` AND c.${column} = p.${column}`)
     const vanished = `${name}_vanished AS (
       DELETE FROM warehouse.${name} c USING ${parent} p
-      WHERE c.seller_id = $1 AND ${found}${isOfParent.join('')} AND c.${list([shape.key])} >= p.${name}_count
+      WHERE ${found}${isOfParent.join('')} AND c.${list([shape.key])} >= p.${name}_count
     )`
     const below = nested.map((child) => write(child.shape, `${name}_reported`, key))
     return [reported, written, ...(shape.positional ? [vanished] : []), ...below].join(', ')

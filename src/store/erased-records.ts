@@ -28,39 +28,52 @@ export const eraseAlone = async (tx: Transaction, sellerId: string): Promise<voi
 export type ErasedKind = 'customer-order' | 'purchase-order' | 'return'
 
 const selectErased = prepared(
-  `SELECT e.kind || ' ' || e.record_id AS name FROM tallyman.erased_records e
+  `SELECT e.kind || ' ' || e.record_id AS name, e.seller_id FROM tallyman.erased_records e
    WHERE e.seller_id = $1 AND (e.kind, e.record_id) IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
 )
 
-const erasedAmong = async (
-  sql: SqlRunner,
-  sellerId: string,
-  records: readonly (readonly [kind: ErasedKind, recordId: string])[],
-): Promise<ReadonlySet<string>> => {
-  const rows = await sql.query<{ name: string }>(
-    selectErased,
-    sellerId,
-    records.map(([kind]) => kind),
-    records.map(([, recordId]) => recordId),
+// OFFSET 0: one lookup for each, whatever the statistics say.
+const selectErasedOfSellers = prepared(
+  `SELECT e.kind || ' ' || e.record_id AS name, e.seller_id FROM unnest($1::text[], $2::text[], $3::text[]) AS k(seller_id, kind, record_id)
+   CROSS JOIN LATERAL (SELECT * FROM tallyman.erased_records e
+     WHERE e.seller_id = k.seller_id AND e.kind = k.kind AND e.record_id = k.record_id OFFSET 0) e`,
+)
+
+/** A number that names a record of a seller. */
+type Name = readonly [sellerId: string, kind: ErasedKind, recordId: string]
+
+const nameOf = (sellerId: string, name: string): string => JSON.stringify([sellerId, name])
+
+const erasedAmong = async (sql: SqlRunner, names: readonly Name[]): Promise<ReadonlySet<string>> => {
+  const sellerIds = names.map(([sellerId]) => sellerId)
+  const [only = '', ...others] = new Set(sellerIds)
+  const rows = await sql.query<{ name: string; seller_id: string }>(
+    others.length === 0 ? selectErased : selectErasedOfSellers,
+    others.length === 0 ? only : sellerIds,
+    names.map(([, kind]) => kind),
+    names.map(([, , recordId]) => recordId),
   )
-  return new Set(rows.map(({ name }) => name))
+  return new Set(rows.map((row) => nameOf(row.seller_id, row.name)))
 }
 
 const named = (kind: ErasedKind, recordId: string | null): (readonly [ErasedKind, string])[] =>
   recordId === null ? [] : [[kind, recordId]]
 
+/** Of which seller a record is. */
+type SellerOf<Stored> = (record: Stored) => string
+
 const withoutErased = async <Value, Stored extends StorableRecord<Value>>(
   tx: Transaction,
-  sellerId: string,
+  sellerOf: SellerOf<Stored>,
   records: readonly Stored[],
   namesOf: (value: Value) => readonly (readonly [ErasedKind, string])[],
   redact: (value: Value) => Value,
 ): Promise<readonly Stored[]> => {
-  const names = records.map((record) => namesOf(record.value))
-  const erased = await erasedAmong(tx, sellerId, names.flat())
+  const names = records.map((record) => namesOf(record.value).map((name): Name => [sellerOf(record), ...name]))
+  const erased = await erasedAmong(tx, names.flat())
   if (erased.size === 0) return records
   return records.map((record, at) =>
-    names[at]?.some(([kind, recordId]) => erased.has(`${kind} ${recordId}`))
+    names[at]?.some(([sellerId, kind, recordId]) => erased.has(nameOf(sellerId, `${kind} ${recordId}`)))
       ? { ...record, value: redact(record.value), rawText: erasedRawText }
       : record,
   )
@@ -72,12 +85,12 @@ const withoutErased = async <Value, Stored extends StorableRecord<Value>>(
  */
 export const withoutErasedOrders = <Stored extends StorableRecord<PurchaseOrder>>(
   tx: Transaction,
-  sellerId: string,
+  sellerOf: SellerOf<Stored>,
   records: readonly Stored[],
 ): Promise<readonly Stored[]> =>
   withoutErased<PurchaseOrder, Stored>(
     tx,
-    sellerId,
+    sellerOf,
     records,
     (order) => [...named('purchase-order', order.purchaseOrderId), ...named('customer-order', order.customerOrderId)],
     redactOrder,
@@ -86,12 +99,12 @@ export const withoutErasedOrders = <Stored extends StorableRecord<PurchaseOrder>
 /** As {@link withoutErasedOrders}, for returns. */
 export const withoutErasedReturns = <Stored extends StorableRecord<ReturnOrder>>(
   tx: Transaction,
-  sellerId: string,
+  sellerOf: SellerOf<Stored>,
   records: readonly Stored[],
 ): Promise<readonly Stored[]> =>
   withoutErased<ReturnOrder, Stored>(
     tx,
-    sellerId,
+    sellerOf,
     records,
     (order) => [
       ...named('return', order.returnOrderId),

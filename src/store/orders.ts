@@ -8,7 +8,7 @@ import { prepared } from './prepared.ts'
 import { readOrderInRow, readOrders, rowVersion } from './stored-orders.ts'
 import { customerOrder, rawRecord, recordHash, trackingNumber } from './table-marks.ts'
 import { together } from './together.ts'
-import { type LockedRow, versionedTable } from './versioned-table.ts'
+import { type HeldRecord, type LockedRow, versionedTable } from './versioned-table.ts'
 import { type DifferingRecord, type ReadRow, rawHash, type StorableRecord } from './versions.ts'
 
 const statuses = childTable<OrderLine, LineStatus>({
@@ -221,24 +221,13 @@ const holds = ({ held }: Transaction, sellerId: string, purchaseOrderId: string)
   held !== undefined && held.sellerId === sellerId && held.purchaseOrderId === purchaseOrderId
 
 /** Of different orders, whose rows are locked. */
-interface HeldView {
-  readonly sellerId: string
-  readonly observedAt: Date
-  readonly record: DifferingRecord<PurchaseOrder>
-}
-
-/** By a few statements for each seller. */
-const storeHeld = together(async (tx: Transaction, views: readonly HeldView[]): Promise<readonly StoredOrders[]> => {
-  const changed = new Set<string>()
-  const name = (sellerId: string, key: string): string => JSON.stringify([sellerId, key])
-  for (const [sellerId, ofSeller] of Map.groupBy(views, (view) => view.sellerId)) {
-    const [first] = ofSeller
-    if (first === undefined) continue
-    const records = ofSeller.map(({ record, observedAt }) => ({ ...record, observedAt })).sort((a, b) => (a.key < b.key ? -1 : 1))
-    for (const { record } of await orders.write(tx, sellerId, first.observedAt, records)) changed.add(name(sellerId, record.key))
-  }
-  return views.map(({ sellerId, record }) => ({ changed: changed.has(name(sellerId, record.key)) ? 1 : 0, fresh: [] }))
-})
+const storeHeld = together(
+  async (tx: Transaction, records: readonly HeldRecord<PurchaseOrder>[]): Promise<readonly StoredOrders[]> => {
+    const name = ({ sellerId, key }: HeldRecord<PurchaseOrder>): string => JSON.stringify([sellerId, key])
+    const written = new Set((await orders.writeHeld(tx, records)).map(name))
+    return records.map((record) => ({ changed: written.has(name(record)) ? 1 : 0, fresh: [] }))
+  },
+)
 
 /**
  * Stores one order within a transaction under way, by the same rules; for answers of writes and read-backs. `lastRead`: how it was stored when it
@@ -253,7 +242,7 @@ export const storeOrder = async (
 ): Promise<StoredOrders> => {
   // A row that is locked is there, and its hash is compared with the lock.
   if (holds(tx, sellerId, record.key)) {
-    return storeHeld(tx, { sellerId, observedAt, record: { ...record, hash: rawHash(record.rawText), known: true, lastRead } })
+    return storeHeld(tx, { ...record, sellerId, observedAt, hash: rawHash(record.rawText), known: true, lastRead })
   }
   return storeDifferingOrders(tx, sellerId, observedAt, await findDifferingOrders(tx, sellerId, [record]))
 }

@@ -30,6 +30,12 @@ export interface StoredView<T, Before, Row> extends DifferingRow<T, Row> {
   readonly before: Before
 }
 
+/** A record of a seller, stored in a row that the caller has locked. */
+export interface HeldRecord<T> extends DifferingRecord<T> {
+  readonly sellerId: string
+  readonly observedAt: Date
+}
+
 /** A record to be written, or that was. */
 export interface Written<T, Before> {
   readonly record: DifferingRecord<T>
@@ -80,11 +86,11 @@ export interface VersionedTable<T, Before, Row extends LockedRow = LockedRow> {
   /** A lock to take before that of any row. */
   readonly lockFirst?: (tx: Transaction, sellerId: string) => Promise<void>
   /** The records as they may be stored, without buyers that were erased; asked under the locks of the rows. */
-  readonly withoutErased?: (
+  readonly withoutErased?: <Stored extends DifferingRecord<T>>(
     tx: Transaction,
-    sellerId: string,
-    records: readonly DifferingRecord<T>[],
-  ) => Promise<readonly DifferingRecord<T>[]>
+    sellerOf: (record: Stored) => string,
+    records: readonly Stored[],
+  ) => Promise<readonly Stored[]>
   /** Further columns that are read as the rows (`o`) are locked: a list of SQL. */
   readonly locked?: string
   /** What is stored of these records, by key; one that is left out is not written. */
@@ -120,6 +126,11 @@ export interface VersionedStore<T, Before> {
     observedAt: Date,
     records: readonly DifferingRecord<T>[],
   ): Promise<readonly Written<T, Before>[]>
+  /**
+   * As `write`, of records of any sellers whose rows the caller has locked: by the same few statements for all of them. Only for a table whose key
+   * is one column, and of which there are often few. Returns those that were written.
+   */
+  writeHeld(tx: Transaction, records: readonly HeldRecord<T>[]): Promise<readonly HeldRecord<T>[]>
   /** As `write`; returns how many were written. */
   store(tx: Transaction, sellerId: string, observedAt: Date, records: readonly DifferingRecord<T>[]): Promise<number>
 }
@@ -189,40 +200,56 @@ const statementsOf = <T, Before, Row extends LockedRow>(table: VersionedTable<T,
     return sql === undefined ? `t.${name}` : `${sql} AS ${name}`
   })
 
+  // Of rows that are locked already, one by one: each seller has few of them.
+  const lockOfSellers = `SELECT k.seller_id, o.* FROM unnest($1::text[], $2::text[]) AS k(seller_id, record_key)
+    CROSS JOIN LATERAL (SELECT o.${foundBy}::text AS key, ${lockedColumns} FROM ${from} o
+      WHERE o.seller_id = k.seller_id AND o.${foundBy} = k.record_key::${typeOf(foundBy)} FOR UPDATE) o`
+
   // $1 seller, $2 observed at, $3 records, $4 by what known ones are found, from $5 on the rows of each child table. Known ones are locked by
   // the caller. Returns the new ones that someone else has stored meanwhile: nothing of those was written.
-  const write = `
+  // Of several sellers each record names its own, and $1 are those of the known ones.
+  const writeFor = (sellersAre: 'one' | 'several'): string => {
+    const several = sellersAre === 'several'
+    const own = several ? ['seller_id text'] : []
+    const isOf = (place: number, row: string): string =>
+      `${row}.seller_id = ${several ? 'ANY($1::text[])' : '$1'} AND ${found(place, row)}`
+    const sameRow = (one: string, other: string): string =>
+      `${several ? ` AND ${one}.seller_id = ${other}.seller_id` : ''}${same(one, other)}`
+    return `
     WITH reported AS MATERIALIZED (
-      SELECT ${[...namesOf(sentColumns).map((name) => `t.${name}`), ...computed].join(', ')}, ${path === null ? 't.raw' : `t.raw #> '${path}' AS raw`}
-      FROM jsonb_to_recordset($3::jsonb) AS t(${[...sentColumns, ...table.columns, 'raw jsonb'].join(', ')})
+      SELECT ${[...namesOf([...own, ...sentColumns]).map((name) => `t.${name}`), ...computed].join(', ')}, ${path === null ? 't.raw' : `t.raw #> '${path}' AS raw`}
+      FROM jsonb_to_recordset($3::jsonb) AS t(${[...own, ...sentColumns, ...table.columns, 'raw jsonb'].join(', ')})
     ), inserted AS (
       INSERT INTO ${from} AS o (${['seller_id', ...keys, ...columns].join(', ')}, raw_hash, raw, observed_at, first_seen_at, changed_at)
-      SELECT ${['$1', ...keys, ...columns].join(', ')}, decode(raw_hash, 'hex'), raw, COALESCE(observed_at, $2::timestamptz), now(), now()
+      SELECT ${[several ? 'seller_id' : '$1', ...keys, ...columns].join(', ')}, decode(raw_hash, 'hex'), raw, COALESCE(observed_at, $2::timestamptz), now(), now()
       FROM reported WHERE NOT known
       ON CONFLICT DO NOTHING
       RETURNING ${['o.seller_id', ...keys.map((key) => `o.${key}`)].join(', ')}
     ), superseded AS (
       INSERT INTO tallyman.superseded_versions (seller_id, resource, record_key, raw_hash, raw, first_seen_at, last_seen_at)
-      SELECT $1, '${table.resource}', ${recordKey}, o.raw_hash, o.raw, o.changed_at, now()
-      FROM ${from} o JOIN reported r ON r.known${same('o', 'r')}
-      WHERE o.seller_id = $1 AND ${found(4)} AND o.raw_hash <> decode(r.raw_hash, 'hex')
+      SELECT ${several ? 'o.seller_id' : '$1'}, '${table.resource}', ${recordKey}, o.raw_hash, o.raw, o.changed_at, now()
+      FROM ${from} o JOIN reported r ON r.known${sameRow('o', 'r')}
+      WHERE ${isOf(4, 'o')} AND o.raw_hash <> decode(r.raw_hash, 'hex')
       ON CONFLICT DO NOTHING
     ), updated AS (
       UPDATE ${from} o
       SET ${assign(table.columns, 'r')}, raw_hash = decode(r.raw_hash, 'hex'), raw = r.raw,
         observed_at = GREATEST(o.observed_at, COALESCE(r.observed_at, $2::timestamptz)), ${table.marks.map((mark) => `${mark} = NULL, `).join('')}changed_at = now()
-      FROM reported r WHERE o.seller_id = $1 AND ${found(4)} AND r.known${same('o', 'r')}
+      FROM reported r WHERE ${isOf(4, 'o')} AND r.known${sameRow('o', 'r')}
       RETURNING ${['o.seller_id', ...keys.map((key) => `o.${key}`)].join(', ')}
-    )${children.length === 0 ? '' : `, ${childStatements(tables, table.key, found(4, 'c'), 5)}`}
+    )${children.length === 0 ? '' : `, ${childStatements(tables, [...own, ...table.key], isOf(4, 'c'), 5)}`}
     SELECT ${recordKey} AS key FROM reported r
-    WHERE NOT r.known AND NOT EXISTS (SELECT FROM inserted i WHERE true${same('i', 'r')})`
+    WHERE NOT r.known AND NOT EXISTS (SELECT FROM inserted i WHERE true${sameRow('i', 'r')})`
+  }
+  const write = writeFor('one')
 
   // Pages are not prepared: a plan that was made while the table was nearly empty would read all of it until it is analysed.
   const few = table.oftenFew === true ? (sql: string): string => prepared(`${sql}\n-- few records`) : (sql: string): string => sql
   const ofFew = { lock: few(lock), write: few(write) }
   const by = (count: number): typeof ofFew => (count <= mostFew ? ofFew : { lock, write })
+  const ofSellers = { lock: few(lockOfSellers), write: few(writeFor('several')) }
 
-  return { probe, by, keys, single, foundAt: foundBy === undefined ? null : keys.indexOf(foundBy), children }
+  return { probe, by, ofSellers, keys, single, foundAt: foundBy === undefined ? null : keys.indexOf(foundBy), children }
 }
 
 /** The statements for a table. */
@@ -252,8 +279,19 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
     const [rows, records] = await atOnce(
       tx,
       async () => (known.length === 0 ? [] : tx.query<Row>(statements.by(known.length).lock, sellerId, ...namedBy(known))),
-      async () => (await table.withoutErased?.(tx, sellerId, reported)) ?? reported,
+      async () => (await table.withoutErased?.(tx, () => sellerId, reported)) ?? reported,
     )
+    return toWrite(tx, sellerId, observedAt, records, rows)
+  }
+
+  /** What to write of records whose rows are locked, and read as they then are. */
+  const toWrite = async <Sent extends DifferingRecord<T>>(
+    tx: Transaction,
+    sellerId: string,
+    observedAt: Date,
+    records: readonly Sent[],
+    rows: readonly Row[],
+  ): Promise<readonly (Written<T, Before> & { readonly record: Sent })[]> => {
     const locked = new Map(rows.map((row) => [row.key, row]))
     // What was found before the lock may have changed since.
     const differing = records.flatMap((record) => {
@@ -268,7 +306,7 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
     })
     const chosen = (await table.choose?.(tx, sellerId, observedAt, views)) ?? views
     const replacing = new Map(chosen.map(({ record, before }) => [record.key, before]))
-    return records.flatMap((record): Written<T, Before>[] => {
+    return records.flatMap((record): (Written<T, Before> & { readonly record: Sent })[] => {
       if (!locked.has(record.key)) return [{ record, value: record.value, before: null }]
       const before = replacing.get(record.key)
       return before === undefined ? [] : [{ record, value: table.merge?.(before, record.value) ?? record.value, before }]
@@ -280,8 +318,9 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
       .map((text, at) => `"${statements.keys[at]}":${JSON.stringify(text)}`)
       .join()
 
-  const textOf = ({ record, value, before }: Written<T, Before>): string => {
-    const names = statements.keys.length === 0 ? '' : `${keyMembers(record)},`
+  /** `members` name the record. */
+  const textOf = ({ record, value, before }: Written<T, Before>, members: string): string => {
+    const names = members === '' ? '' : `${members},`
     const version = membersOf({
       ...(statements.single ? {} : { record_key: record.key }),
       known: before !== null,
@@ -293,11 +332,17 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
     return `{${names}${version}${counts},"raw":${payload},${membersOf(table.row(value, before))}}`
   }
 
-  const childrenOf = (writes: readonly Written<T, Before>[]): readonly string[] => {
+  /** The records and the rows that hang on them, each as a JSON array; `membersFor` names a record. */
+  const textsOf = <One extends Written<T, Before>>(
+    writes: readonly One[],
+    membersFor: (record: One['record']) => string,
+  ): readonly string[] => {
+    const named = writes.map((one) => ({ one, members: membersFor(one.record) }))
+    const texts = jsonArray(named.map(({ one, members }) => textOf(one, members)))
     const { children } = table
-    if (children === undefined) return []
-    const roots = writes.map(({ record, value }) => ({ value, whole: children.whole(value), key: keyMembers(record) }))
-    return childTexts(children.tables, statements.children, roots).map(jsonArray)
+    if (children === undefined) return [texts]
+    const roots = named.map(({ one: { value }, members }) => ({ value, whole: children.whole(value), key: members }))
+    return [texts, ...childTexts(children.tables, statements.children, roots).map(jsonArray)]
   }
 
   /** Returns the keys of those that were not written, since someone else has stored them meanwhile. */
@@ -308,15 +353,20 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
     writes: readonly Written<T, Before>[],
   ): Promise<ReadonlySet<string>> => {
     const known = writes.filter(({ before }) => before !== null)
+    const [texts, ...childrenTexts] = textsOf(writes, keyMembers)
     const missed = await tx.query<{ key: string }>(
       statements.by(writes.length).write,
       sellerId,
       observedAt.toISOString(),
-      jsonArray(writes.map(textOf)),
+      texts,
       known.map(({ record }) => keyOf(record)[statements.foundAt ?? -1] ?? record.key),
-      ...childrenOf(writes),
+      ...childrenTexts,
     )
     return new Set(missed.map(({ key }) => key))
+  }
+
+  const tell = (tx: Transaction, sellerId: string, { value, before }: Written<T, Before>): void => {
+    for (const change of table.changes(sellerId, value, before, tx.vocabularyOf(sellerId))) tx.record(change)
   }
 
   const write = async (
@@ -336,17 +386,53 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
       for (const one of writes) {
         if (missed.has(one.record.key)) continue
         all.push(one)
-        for (const change of table.changes(sellerId, one.value, one.before, tx.vocabularyOf(sellerId))) tx.record(change)
+        tell(tx, sellerId, one)
       }
       rest = rest.filter((record) => missed.has(record.key)).map((record) => ({ ...record, known: true }))
     }
     return all
   }
 
+  const writeHeld = async (tx: Transaction, held: readonly HeldRecord<T>[]): Promise<readonly HeldRecord<T>[]> => {
+    const [rows, records] = await atOnce(
+      tx,
+      () =>
+        tx.query<Row & { readonly seller_id: string }>(
+          statements.ofSellers.lock,
+          held.map(({ sellerId }) => sellerId),
+          held.map(({ key }) => key),
+        ),
+      async () => (await table.withoutErased?.(tx, ({ sellerId }: HeldRecord<T>) => sellerId, held)) ?? held,
+    )
+    const rowsOf = Map.groupBy(rows, (row) => row.seller_id)
+    const writes: (Written<T, Before> & { readonly record: HeldRecord<T> })[] = []
+    for (const [sellerId, ofSeller] of Map.groupBy(records, (record) => record.sellerId)) {
+      for (const { observedAt } of ofSeller.slice(0, 1))
+        writes.push(...(await toWrite(tx, sellerId, observedAt, ofSeller, rowsOf.get(sellerId) ?? [])))
+    }
+    const [first] = writes
+    if (first === undefined) return []
+    const [texts, ...childrenTexts] = textsOf(
+      writes,
+      (record) => `${membersOf({ seller_id: record.sellerId })},${keyMembers(record)}`,
+    )
+    await tx.query(
+      statements.ofSellers.write,
+      [...new Set(writes.map(({ record }) => record.sellerId))],
+      first.record.observedAt.toISOString(),
+      texts,
+      writes.map(({ record }) => record.key),
+      ...childrenTexts,
+    )
+    for (const one of writes) tell(tx, one.record.sellerId, one)
+    return writes.map(({ record }) => record)
+  }
+
   return {
     findDiffering: (sql, sellerId, records) =>
       findDiffering(records, (distinct) => sql.query(statements.probe, sellerId, ...namedBy(distinct)), hash),
     write,
+    writeHeld,
     store: async (tx, sellerId, observedAt, records) => (await write(tx, sellerId, observedAt, records)).length,
   }
 }
