@@ -14,7 +14,7 @@ import got from 'got'
 import pg from 'pg'
 import { createTransport, type Transport } from '../src/clients/http.ts'
 import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
-import { commandsBegunHere } from '../src/daemon/capacity.ts'
+import { commandsAtOnce } from '../src/daemon/capacity.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import type { SellerRegistry } from '../src/jobs/sellers.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
@@ -42,7 +42,7 @@ import { type StatementCost, watchStatements } from './statements.ts'
 const statements = process.argv.includes('--statements') ? numberOption('statements', 300) : null
 const commands = statements ?? numberOption('commands', 1_500)
 const rounds = statements === null ? numberOption('rounds', 3) : 1
-const concurrency = numberOption('concurrency', statements === null ? commandsBegunHere : 1)
+const concurrency = numberOption('concurrency', statements === null ? commandsAtOnce / 2 : 1)
 /** The queue retries a failing command with a growing back-off: after this time the run is aborted. */
 const longestRunMs = 30_000 + commands * 200
 /** Commands of a batch of plain statements. */

@@ -10,7 +10,7 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import pg from 'pg'
-import { commandsBegunHere } from '../src/daemon/capacity.ts'
+import { commandsAtOnce } from '../src/daemon/capacity.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 import { openDatabase } from '../src/store/database.ts'
@@ -25,7 +25,7 @@ const jobs = numberOption('jobs', 50_000)
 const parts = numberOption('parts', 5)
 const commands = numberOption('commands', 1_000)
 const rounds = numberOption('rounds', 3)
-const concurrency = numberOption('concurrency', commandsBegunHere)
+const concurrency = numberOption('concurrency', commandsAtOnce / 2)
 const showStatements = process.argv.includes('--statements')
 
 const jobsAPart = Math.floor(jobs / parts)

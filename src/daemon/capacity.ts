@@ -1,9 +1,12 @@
 /** What a process does at once, and how often it looks: for the daemon, and for what simulates it. Times in milliseconds. */
 
-/** Slots for commands. A run mostly waits for answers. Of these slots a seller alone has half; see `createSlots`. */
+/**
+ * Slots for commands, also for those that the process which made them due runs without a job. A run mostly waits for answers. Of these slots a seller
+ * alone has half; see `createSlots`.
+ */
 export const commandsAtOnce = 512
-/** Commands that the process which made them due runs without a job; they share the slots. */
-export const commandsBegunHere = 256
+/** Commands that a process has made due, and that wait in it for a slot: some hundred bytes each. */
+export const commandsWaitingHere = 10_000
 /** Slots for events. */
 export const eventsAtOnce = 16
 /**

@@ -11,7 +11,7 @@ import { streamsWithDueSkips } from '../store/quarantine.ts'
 import { dueProbes, sellersAtRest, sellersChannel } from '../store/sellers.ts'
 import { listSyncs, standingOf, unfinishedSyncs } from '../store/sync-states.ts'
 import { webhooksChannel } from '../store/webhook-endpoints.ts'
-import { commandsBegunHere, mostCommands, mostEvents, relayIntervalMs, syncSlots } from './capacity.ts'
+import { commandsAtOnce, commandsWaitingHere, mostCommands, mostEvents, relayIntervalMs, syncSlots } from './capacity.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { jobsOf } from './derivation.ts'
@@ -74,6 +74,11 @@ export const createQueues = (
   const intervalsOf = (resource: string): readonly StreamInterval[] => streamsOf(resource, config.intervals)
   const schedule = (): readonly ScheduledStream[] => scheduleOf({ sellerIds: sellers.ids(), resourcesOf, intervalsOf })
 
+  const atOnce = has('worker') ? commandsAtOnce : 0
+  const wake = createWake({ database, runtime, atOnce, mostWaiting: commandsWaitingHere, quiet })
+  /** Due commands that need a job. */
+  const commandsForJobs = async (): Promise<readonly string[]> =>
+    (await dueCommands(database, mostCommands)).filter((commandId) => !wake.isInHand(commandId))
   const refills = { 'command.run': createRefill(() => relay.nudge()), 'event.process': createRefill(() => relay.nudge()) }
   const derived = <Due>(name: keyof typeof refills, due: readonly Due[]): readonly Due[] => {
     refills[name].derived(due.length)
@@ -84,7 +89,7 @@ export const createQueues = (
     derive: async () =>
       jobsOf({
         resting: await sellersAtRest(database),
-        commands: derived('command.run', await dueCommands(database, mostCommands)),
+        commands: derived('command.run', await commandsForJobs()),
         // What was passed over is tried again when it is due, however seldom its stream runs by itself.
         syncs: [...(await unfinishedSyncs(database)), ...(await streamsWithDueSkips(database))],
         events: derived('event.process', await dueEvents(database, mostEvents)),
@@ -99,7 +104,6 @@ export const createQueues = (
     metrics,
   })
 
-  const wake = createWake({ database, runtime, atOnce: has('worker') ? commandsBegunHere : 0, quiet })
   let eventsHandler: InboundOptions['handle'] | null = null
 
   const polls = createPolls({

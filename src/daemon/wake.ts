@@ -1,18 +1,22 @@
+import { mostOfAKind } from '../domain/command-shares.ts'
 import type { QuietLog } from '../observability/log.ts'
 import type { QueueRuntime } from '../queues/runtime.ts'
-import { commandsWithinShare } from '../store/commands.ts'
+import { createShares, nextToAdmit } from '../queues/shares.ts'
+import { commandsWithinShare, type DueCommand } from '../store/commands.ts'
 import type { Database } from '../store/database.ts'
 
 /** What begins commands that this process has made due. */
 export interface Wake {
   /** Commands are due now. Never throws: the relay finds them as well, and brings those that are beyond the share of their seller. */
-  wakeCommands(commandIds: readonly string[]): void
+  wakeCommands(commands: readonly DueCommand[]): void
+  /** As `wakeCommands`, of commands that have only just been stored. */
+  wakeNewCommands(commands: readonly DueCommand[]): void
   /** As `wakeCommands`, of commands whose jobs wait in the queue for a moment that does not hold any more. */
   wakeWaitingCommands(commandIds: readonly string[]): void
-  /** As `wakeCommands`, of commands that have only just been stored. */
-  wakeNewCommands(commandIds: readonly string[]): void
   /** The next step of a command is due at another moment than its job, if it has one, comes at. */
   wakeMoved(commandId: string): void
+  /** Whether this process has begun a command without a job, or is about to: it needs none. */
+  isInHand(commandId: string): boolean
 }
 
 /** What is woken, and how. */
@@ -21,39 +25,69 @@ export interface WakeParts {
   readonly runtime: Pick<QueueRuntime, 'enqueue' | 'enqueueMany' | 'runHere'>
   /** Runs without a queue that are under way at once; 0: this process does not work. */
   readonly atOnce: number
+  /** So many commands wait in the process for a place, of a seller never more than one derivation would bring of it. */
+  readonly mostWaiting: number
   readonly quiet: QuietLog
 }
 
 /**
  * Whoever makes a command due begins it, without a job: the way through a queue costs several waits for the disk or for Redis, and the command is
- * in Postgres already. What finds no room here goes to the queue, and so to any process.
+ * in Postgres already. Where all places are taken it waits for one here, in rounds over the sellers; the places are shared like the slots, so that
+ * one whose marketplace is silent keeps no other waiting. What there is no room to wait for goes to the queue, and so to any process.
  */
-export const createWake = ({ database, runtime, atOnce, quiet }: WakeParts): Wake => {
-  let under = 0
+export const createWake = ({ database, runtime, atOnce, mostWaiting, quiet }: WakeParts): Wake => {
+  const shares = createShares(atOnce)
+  const waiting = new Map<string, string[]>()
+  const inHand = new Set<string>()
+  let waits = 0
   const couldNotWake = (error: unknown): void =>
     quiet.warn('wake', { err: error }, 'a command could not be enqueued; the relay brings it later')
 
-  const runHere = async (commandId: string): Promise<void> => {
-    under += 1
+  const run = async ({ id, sellerId }: DueCommand): Promise<void> => {
+    shares.occupy(sellerId)
+    inHand.add(id)
     try {
-      await runtime.runHere('command.run', { commandId })
+      await runtime.runHere('command.run', { commandId: id })
     } catch (error) {
       couldNotWake(error)
     } finally {
-      under -= 1
+      inHand.delete(id)
+      shares.release(sellerId)
+      admit()
     }
   }
 
-  /** Begins as many as there is room for; answers the others. */
-  const begin = (commandIds: readonly string[]): readonly string[] => {
-    const room = Math.max(0, atOnce - under)
-    for (const commandId of commandIds.slice(0, room)) void runHere(commandId)
-    return commandIds.slice(room)
+  /** Gives places to those who wait: whoever holds least goes first, and then behind those who hold as many. */
+  const admit = (): void => {
+    for (let sellerId = nextToAdmit(shares, waiting.keys()); sellerId !== null; sellerId = nextToAdmit(shares, waiting.keys())) {
+      const [id, ...others] = waiting.get(sellerId) ?? []
+      waiting.delete(sellerId)
+      if (others.length > 0) waiting.set(sellerId, others)
+      if (id === undefined) continue
+      waits -= 1
+      void run({ id, sellerId })
+    }
   }
 
-  const enqueue = async (commandIds: readonly string[]): Promise<void> => {
-    const ids = await commandsWithinShare(database, commandIds)
-    await Promise.all(ids.map((commandId) => runtime.enqueue('command.run', { commandId }, { runNow: true })))
+  /** Takes in hand as many as there is room for; answers the others. */
+  const take = (commands: readonly DueCommand[]): readonly DueCommand[] => {
+    if (atOnce === 0) return commands
+    const others: DueCommand[] = []
+    for (const command of commands) {
+      const { id, sellerId } = command
+      if (inHand.has(id)) continue
+      const ofSeller = waiting.get(sellerId) ?? []
+      if (ofSeller.length === 0 && shares.mayHave(sellerId)) void run(command)
+      else if (waits >= mostWaiting) others.push(command)
+      // More of a seller stay in Postgres alone, as they would for the queue.
+      else if (ofSeller.length < mostOfAKind) {
+        waits += 1
+        inHand.add(id)
+        ofSeller.push(id)
+        waiting.set(sellerId, ofSeller)
+      }
+    }
+    return others
   }
 
   /** Commands that came while others were being enqueued: they go together. */
@@ -73,17 +107,22 @@ export const createWake = ({ database, runtime, atOnce, quiet }: WakeParts): Wak
     enqueueing = false
   }
 
+  const enqueue = async (commandIds: readonly string[]): Promise<void> => {
+    const ids = await commandsWithinShare(database, commandIds)
+    await Promise.all(ids.map((commandId) => runtime.enqueue('command.run', { commandId }, { runNow: true })))
+  }
+
   return {
     // Not begun here: a job that waits would keep its old moment when the command has to wait again.
     wakeWaitingCommands: (commandIds) => {
       if (commandIds.length > 0) enqueue(commandIds).catch(couldNotWake)
     },
-    wakeCommands: (commandIds) => {
-      const others = begin(commandIds)
+    wakeCommands: (commands) => {
+      const others = take(commands).map(({ id }) => id)
       if (others.length > 0) enqueue(others).catch(couldNotWake)
     },
-    wakeNewCommands: (commandIds) => {
-      newCommands.push(...begin(commandIds))
+    wakeNewCommands: (commands) => {
+      newCommands.push(...take(commands).map(({ id }) => id))
       if (enqueueing || newCommands.length === 0) return
       enqueueing = true
       void enqueueNew()
@@ -91,5 +130,6 @@ export const createWake = ({ database, runtime, atOnce, quiet }: WakeParts): Wak
     wakeMoved: (commandId) => {
       runtime.enqueue('command.run', { commandId }, { runNow: true }).catch(couldNotWake)
     },
+    isInHand: (commandId) => inHand.has(commandId),
   }
 }

@@ -69,7 +69,7 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
     ...(config.afterRestore ? { afterRestore: { readsFromMs: systemClock.monotonicMs() + config.settleTimeMs } } : {}),
     onSettled: async (sellerId: string, subject: string) => {
       const next = await headCommand(database, sellerId, subject)
-      if (next !== null) queues.wakeCommands([next])
+      if (next !== null) queues.wakeCommands([{ id: next, sellerId }])
     },
     onRunForAnother: queues.wakeMoved,
     onOutcome: (kind: string, outcome: string) => metrics.commands.inc({ kind, outcome }),

@@ -40,6 +40,8 @@ export const nextToAdmit = (shares: Shares, waiting: Iterable<string>): string |
   let next: string | null = null
   for (const sellerId of waiting) {
     if (shares.mayHave(sellerId) && (next === null || shares.heldBy(sellerId) < shares.heldBy(next))) next = sellerId
+    // Nobody holds less.
+    if (next !== null && shares.heldBy(next) === 0) return next
   }
   return next
 }

@@ -47,6 +47,12 @@ export interface StoredCommand {
   readonly databaseNow: Date
 }
 
+/** A command that is due now, as far as whoever begins it must know it. */
+export interface DueCommand {
+  readonly id: string
+  readonly sellerId: string
+}
+
 interface CommandRow {
   id: string
   seller_id: string

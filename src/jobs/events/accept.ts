@@ -2,6 +2,7 @@ import { setImmediate as letOthersRun } from 'node:timers/promises'
 import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-reading.ts'
 import type { EventFault } from '../../domain/event-shape.ts'
 import { faultPoint } from '../../fault-points.ts'
+import type { DueCommand } from '../../store/commands.ts'
 import type { Transaction } from '../../store/database.ts'
 import {
   type EventKey,
@@ -268,7 +269,7 @@ const acceptAll = async (
   candidates: readonly Candidate[],
   { orders, presences }: Orders,
   faultsSoFar: readonly IndexedFault[],
-): Promise<{ receipts: readonly EventReceipt[]; due: readonly string[]; decided: readonly Decided[] }> => {
+): Promise<{ receipts: readonly EventReceipt[]; due: readonly DueCommand[]; decided: readonly Decided[] }> => {
   const wrong = new Set(faultsSoFar.map((fault) => fault.index))
   const works = await workOf(tx, candidates)
   const isMissed = ({ key, held }: AboutTheSame): boolean =>
@@ -323,7 +324,7 @@ const workOf = async (tx: Transaction, candidates: readonly Candidate[]): Promis
 interface Accepted {
   readonly receipts: readonly EventReceipt[]
   readonly faults: readonly IndexedFault[]
-  readonly due: readonly string[]
+  readonly due: readonly DueCommand[]
   readonly decided: readonly Decided[]
 }
 
@@ -371,7 +372,7 @@ const acceptNow = async (
   const decided = await decideReceived(tx, planned, waiting, parts)
   const receipts: EventReceipt[] = []
   const faults: IndexedFault[] = []
-  const due: string[] = []
+  const due: DueCommand[] = []
   for (const [place, candidate] of candidates.entries()) {
     const { index, event, read } = candidate
     if (inserted[place] !== true) {
@@ -384,7 +385,7 @@ const acceptNow = async (
       continue
     }
     const commands = await storeCommands(tx, planned.key, event, plan.commands)
-    due.push(...commands)
+    due.push(...commands.map((id) => ({ id, sellerId: key.sellerId })))
     receipts.push({ source: event.source, id: event.id, status: 'accepted', state, commands, problem: null })
   }
   return { receipts, faults, due, decided }

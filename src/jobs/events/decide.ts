@@ -10,6 +10,7 @@ import { messageOf } from '../../message-of.ts'
 import { readOrderWork } from '../../store/command-ledgers.ts'
 import { isAcknowledging } from '../../store/command-queries.ts'
 import { insertCommands } from '../../store/command-steps.ts'
+import type { DueCommand } from '../../store/commands.ts'
 import type { SqlRunner, Transaction } from '../../store/database.ts'
 import { type EventKey, lockReceivedEvents, type StoredEvent, settleEvent } from '../../store/events.ts'
 import type { OrderKey } from '../../store/order-queries.ts'
@@ -193,12 +194,12 @@ export const storeCommands = (
 
 /** What became of a waiting event. */
 export type Decided = { readonly fromInbox: boolean } & (
-  | { readonly state: 'accepted'; readonly commands: readonly string[] }
+  | { readonly state: 'accepted'; readonly commands: readonly DueCommand[] }
   | { readonly state: 'rejected' }
 )
 
 /** Tells of rows of the SQL inbox that have been decided, and answers the commands that are due; after the commit. */
-export const afterDecisions = ({ onInbox }: Pick<AcceptParts, 'onInbox'>, decided: readonly Decided[]): readonly string[] =>
+export const afterDecisions = ({ onInbox }: Pick<AcceptParts, 'onInbox'>, decided: readonly Decided[]): readonly DueCommand[] =>
   decided.flatMap((one) => {
     const accepted = one.state === 'accepted'
     if (one.fromInbox) onInbox?.(accepted ? 'accepted' : 'refused')
@@ -227,7 +228,8 @@ export const decideReceived = async (
     }
     await settleEvent(tx, event, { bodyHash: storedHash(event), sellerId: planned.key.sellerId, problem: null })
     const commands = await storeCommands(tx, planned.key, event, plan.commands)
-    decided.push({ fromInbox: isFromInbox(event), state: 'accepted', commands })
+    const { sellerId } = planned.key
+    decided.push({ fromInbox: isFromInbox(event), state: 'accepted', commands: commands.map((id) => ({ id, sellerId })) })
   }
   return decided
 }

@@ -1,6 +1,7 @@
 import { maxIdLength } from '../../domain/event-bounds.ts'
 import type { EventOptions, ReadEvent } from '../../domain/event-reading.ts'
 import type { PlanOptions } from '../../domain/events.ts'
+import type { DueCommand } from '../../store/commands.ts'
 import type { Database, SqlRunner } from '../../store/database.ts'
 import { type OnlySeller, onlyHere } from '../serving.ts'
 import type { EventSellers, OrderFetcher } from './fetch-order.ts'
@@ -14,7 +15,7 @@ export interface AcceptParts {
   readonly sellers: EventSellers
   readonly fetcher: OrderFetcher
   /** After the commit: these commands are due. Must not throw; a sweep finds them anyway. */
-  readonly wake: (commandIds: readonly string[]) => void
+  readonly wake: (commands: readonly DueCommand[]) => void
   /** A waiting event is rejected for an order that the marketplace does not know only when it has waited for so long; left out: two minutes. */
   readonly settleTimeMs?: number
   /** Whose an event is that names no seller. Left out: no other process is asked. */

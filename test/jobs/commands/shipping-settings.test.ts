@@ -502,7 +502,7 @@ describe('the creation of shipping settings', () => {
         ordersOf: (sellerId) => sellers.client(sellerId).of(ordersEndpoint),
         quiet: log,
       }),
-      wake: (ids: readonly string[]) => void woken.push(...ids),
+      wake: (commands: readonly { readonly id: string }[]) => void woken.push(...commands.map(({ id }) => id)),
     }
     const event = (id: string) => ({
       source: 'urn:erp',

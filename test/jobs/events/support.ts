@@ -52,7 +52,7 @@ export const parts = (
       secondAskMs: 5,
       now: () => clock.nowMs,
     }),
-    wake: (commandIds) => woken.push(...commandIds),
+    wake: (commands) => woken.push(...commands.map(({ id }) => id)),
     ...more,
   }
 }
