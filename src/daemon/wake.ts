@@ -2,8 +2,9 @@ import { mostOfAKind } from '../domain/command-shares.ts'
 import type { QuietLog } from '../observability/log.ts'
 import type { QueueRuntime } from '../queues/runtime.ts'
 import { createShares, nextToAdmit } from '../queues/shares.ts'
-import { commandsWithinShare, type DueCommand } from '../store/commands.ts'
+import { commandsWithinShare, type DueCommand, type StoredCommand } from '../store/commands.ts'
 import type { Database } from '../store/database.ts'
+import type { Later } from '../store/transaction.ts'
 
 /** What begins commands that this process has made due. */
 export interface Wake {
@@ -15,6 +16,11 @@ export interface Wake {
   wakeWaitingCommands(commandIds: readonly string[]): void
   /** The next step of a command is due at another moment than its job, if it has one, comes at. */
   wakeMoved(commandId: string): void
+  /**
+   * A command that this process has just stored and begins at once, as a reader would find it: it need not be read. Once for each; null: it must be
+   * read.
+   */
+  takeAsStored(commandId: string): Promise<StoredCommand | null>
   /** Whether this process has begun a command without a job, or is about to: it needs none. */
   isInHand(commandId: string): boolean
 }
@@ -39,19 +45,22 @@ export const createWake = ({ database, runtime, atOnce, mostWaiting, quiet }: Wa
   const shares = createShares(atOnce)
   const waiting = new Map<string, string[]>()
   const inHand = new Set<string>()
+  const justStored = new Map<string, Later<StoredCommand | null>>()
   let waits = 0
   const couldNotWake = (error: unknown): void =>
     quiet.warn('wake', { err: error }, 'a command could not be enqueued; the relay brings it later')
 
-  const run = async ({ id, sellerId }: DueCommand): Promise<void> => {
+  const run = async ({ id, sellerId, asStored }: DueCommand): Promise<void> => {
     shares.occupy(sellerId)
     inHand.add(id)
+    if (asStored !== undefined) justStored.set(id, asStored)
     try {
       await runtime.runHere('command.run', { commandId: id })
     } catch (error) {
       couldNotWake(error)
     } finally {
       inHand.delete(id)
+      justStored.delete(id)
       shares.release(sellerId)
       admit()
     }
@@ -129,6 +138,11 @@ export const createWake = ({ database, runtime, atOnce, mostWaiting, quiet }: Wa
     },
     wakeMoved: (commandId) => {
       runtime.enqueue('command.run', { commandId }, { runNow: true }).catch(couldNotWake)
+    },
+    takeAsStored: async (commandId) => {
+      const command = justStored.get(commandId)
+      justStored.delete(commandId)
+      return (await command?.onceCommitted()) ?? null
     },
     isInHand: (commandId) => inHand.has(commandId),
   }

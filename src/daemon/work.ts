@@ -79,7 +79,8 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
   queues.runtime.register(
     'command.run',
     async ({ data, signal, starts, log }) => {
-      const command = await readOpenCommand(commandParts, data.commandId)
+      // Nothing depends on what is known of it beforehand: all of it is compared under its lock.
+      const command = (await queues.takeAsStored(data.commandId)) ?? (await readOpenCommand(commandParts, data.commandId))
       // What waits for a seller that is stopped or paused is due again when the seller is.
       if (command === null || !command.sellerAtWork) return { done: true }
       const { sellerId } = command

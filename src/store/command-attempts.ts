@@ -4,6 +4,7 @@ import type { SqlRunner, Transaction } from './database.ts'
 import { dueNow } from './due-now.ts'
 import { prepared } from './prepared.ts'
 import { together } from './together.ts'
+import type { Later } from './transaction.ts'
 
 /** A try at carrying a command to the marketplace. */
 export interface StoredAttempt {
@@ -79,8 +80,8 @@ const insertIntents = prepared(
 )
 
 const insertEach = together(
-  async (sql: SqlRunner, intents: readonly (Intent & { readonly id: string; readonly attempts: number })[]) => {
-    const rows = await sql.query<{ command_id: string }>(
+  async (transaction: Transaction, intents: readonly (Intent & { readonly id: string; readonly attempts: number })[]) => {
+    const rows = transaction.sendForLater<{ command_id: string }>(
       insertIntents,
       JSON.stringify(
         intents.map(({ id, attempts, leaseMs, owner, correlationId, request, baseline }) => ({
@@ -95,16 +96,17 @@ const insertEach = together(
       ),
       intents.map(({ id }) => id),
     )
-    const written = new Set(rows.map((row) => row.command_id))
-    return intents.map(({ id }) => written.has(id))
+    const written = async () => new Set((await rows.onceCommitted()).map((row) => row.command_id))
+    return intents.map(({ id }) => ({ onceCommitted: async () => (await written()).has(id) }))
   },
 )
 
 /**
  * Stores the intent: what will be sent, under which correlation id, and how the subject stood before. Must commit before the
- * request leaves. Returns false when the command is no longer as expected, or not the first of its subject: then nothing may be sent.
+ * request leaves. False, once it is committed, when the command is no longer as expected, or not the first of its subject: then nothing was written,
+ * and nothing may be sent.
  */
-export const recordIntent = (transaction: Transaction, command: StoredCommand, intent: Intent): Promise<boolean> =>
+export const recordIntent = (transaction: Transaction, command: StoredCommand, intent: Intent): Promise<Later<boolean>> =>
   insertEach(transaction, { ...intent, id: command.id, attempts: command.attempts })
 
 /** A lease to be renewed, of the command that an attempt is being made for. */

@@ -3,10 +3,11 @@ import { type CommandContent, type CommandState, isSettled, unitsOf } from '../d
 import { takesUnits } from '../domain/decision.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import { unitsApplied } from './command-content.ts'
-import { decisionsOf, type StoredCommand } from './commands.ts'
+import { decisionsOf, firstOfSubject, type NewRow, newColumns, type StoredCommand } from './commands.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { prepared } from './prepared.ts'
 import { together } from './together.ts'
+import type { Later } from './transaction.ts'
 
 const describe = (command: CommandContent) => ({
   kind: command.kind,
@@ -34,15 +35,18 @@ const insertNew = prepared(
      FROM given g LEFT JOIN LATERAL (SELECT o.order_date, o.estimated_ship_date FROM warehouse.orders o
        WHERE o.seller_id = g.seller_id AND o.purchase_order_id = g.purchase_order_id OFFSET 0) o ON true
      ORDER BY g.ordinal
+     RETURNING *
+   ), lines AS (
+     INSERT INTO tallyman.command_lines (command_id, line_number, seller_id, purchase_order_id, quantity)
+     SELECT l.command_id, l.line_number, l.seller_id, l.purchase_order_id, l.quantity
+     FROM jsonb_to_recordset($2::jsonb) AS l(command_id text, line_number text, seller_id text, purchase_order_id text, quantity int)
    )
-   INSERT INTO tallyman.command_lines (command_id, line_number, seller_id, purchase_order_id, quantity)
-   SELECT l.command_id, l.line_number, l.seller_id, l.purchase_order_id, l.quantity
-   FROM jsonb_to_recordset($2::jsonb) AS l(command_id text, line_number text, seller_id text, purchase_order_id text, quantity int)`,
+   SELECT ${newColumns} FROM stored c ORDER BY c.sequence`,
 )
 
 const insertAll = together(async (transaction: Transaction, asked: readonly (readonly NewCommand[])[]) => {
   const commands = asked.flat()
-  transaction.send(
+  const stored = transaction.sendForLater<NewRow>(
     insertNew,
     JSON.stringify(
       commands.map(({ sellerId, purchaseOrderId, event, acknowledgeWithinHours, command, id }, ordinal) => ({
@@ -69,28 +73,47 @@ const insertAll = together(async (transaction: Transaction, asked: readonly (rea
       ),
     ),
   )
-  return asked.map(() => null)
+  const rows = async () => new Map((await stored.onceCommitted()).map((row) => [row.id, row]))
+  return asked.map((own) => ({
+    onceCommitted: async () => {
+      const byId = await rows()
+      return own.map(({ id }) => byId.get(id) ?? null)
+    },
+  }))
 })
 
+/** A command as it was stored first. */
+export interface InsertedCommand {
+  readonly id: string
+  /** As a reader would find it, where it is the first of its subject and can be carried out; null: whoever runs it reads it. */
+  readonly asStored: Later<StoredCommand | null>
+}
+
+interface InsertRequest {
+  readonly sellerId: string
+  /** Null: the seller's shipping settings. */
+  readonly purchaseOrderId: string | null
+  readonly event: { readonly source: string; readonly id: string } | null
+  readonly commands: readonly CommandContent[]
+}
+
+/** As {@link insertNewCommands}; returns their ids. */
+export const insertCommands = async (transaction: Transaction, request: InsertRequest): Promise<string[]> =>
+  (await insertNewCommands(transaction, request)).map(({ id }) => id)
+
 /**
- * Stores commands of one subject, in order, as `pending`; returns their ids. The caller holds the subject's lock. By when the marketplace wants
- * them is taken from the stored order.
+ * Stores commands of one subject, in order, as `pending`. The caller holds the subject's lock. By when the marketplace wants them is taken from the
+ * stored order.
  */
-export const insertCommands = async (
+export const insertNewCommands = async (
   transaction: Transaction,
-  request: {
-    readonly sellerId: string
-    /** Null: the seller's shipping settings. */
-    readonly purchaseOrderId: string | null
-    readonly event: { readonly source: string; readonly id: string } | null
-    readonly commands: readonly CommandContent[]
-  },
-): Promise<string[]> => {
+  request: InsertRequest,
+): Promise<readonly InsertedCommand[]> => {
   const rows = request.commands.map((command) => ({ command, id: randomUUID() }))
   if (rows.length === 0) return []
   const { sellerId, purchaseOrderId, event } = request
   const { acknowledgeWithinHours } = transaction.vocabularyOf(sellerId)
-  await insertAll(
+  const stored = await insertAll(
     transaction,
     rows.map((row) => ({ ...row, sellerId, purchaseOrderId, event, acknowledgeWithinHours })),
   )
@@ -103,7 +126,16 @@ export const insertCommands = async (
       data: { ...describe(command), ...(request.event === null ? {} : { event: { ...request.event } }) },
     })
   }
-  return rows.map((row) => row.id)
+  return rows.map(({ id, command }, place) => ({
+    id,
+    asStored: {
+      onceCommitted: async () => {
+        const row = (await stored.onceCommitted())[place] ?? null
+        // Those behind the first wait for it.
+        return row === null || place > 0 ? null : firstOfSubject(request, command, row)
+      },
+    },
+  }))
 }
 
 /** What a step makes of a command. */

@@ -1,6 +1,7 @@
-import type { CommandContent, CommandState, StoredContent } from '../domain/command.ts'
+import { type CommandContent, type CommandState, readStoredCommand, type StoredContent } from '../domain/command.ts'
 import { mostOfAKind } from '../domain/command-shares.ts'
 import type { DecidedParts } from '../domain/decision.ts'
+import { jsonOf } from '../domain/json.ts'
 import type { Confirmed } from '../domain/proof.ts'
 import { appliedOf, partsOf, readContent } from './command-content.ts'
 import type { SqlRunner } from './database.ts'
@@ -8,6 +9,7 @@ import { dueNow } from './due-now.ts'
 import { prepared } from './prepared.ts'
 import { sellerIsServed } from './sellers.ts'
 import { together } from './together.ts'
+import type { Later } from './transaction.ts'
 
 /** A command as stored, without its attempts. */
 export interface StoredCommand {
@@ -51,12 +53,23 @@ export interface StoredCommand {
 export interface DueCommand {
   readonly id: string
   readonly sellerId: string
+  /** As it has just been stored, for whoever begins it at once; left out, or null: it must be read. */
+  readonly asStored?: Later<StoredCommand | null>
 }
 
-interface CommandRow {
+/** What {@link newColumns} answer. */
+export interface NewRow {
   id: string
-  seller_id: string
   subject: string
+  next_action_at: Date
+  created_at: Date
+  before: string | null
+  seller_at_work: boolean
+  database_now: Date
+}
+
+interface CommandRow extends NewRow {
+  seller_id: string
   purchase_order_id: string | null
   kind: string
   state: CommandState
@@ -66,24 +79,22 @@ interface CommandRow {
   decisions: number
   event_source: string | null
   event_id: string | null
-  next_action_at: Date
   leased_until: Date | null
   troubled_since: Date | null
   troubled_looks: number
-  created_at: Date
-  before: string | null
-  seller_at_work: boolean
-  database_now: Date
 }
 
 /** SQL of how often a person has decided on the command `c`. */
 export const decisionsOf = '(SELECT count(*) FROM tallyman.command_decisions d WHERE d.command_id = c.id)::int'
 
-const commandColumns = `c.id, c.seller_id, c.subject, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, ${decisionsOf} AS decisions,
-  c.event_source, c.event_id, c.next_action_at, c.leased_until, c.troubled_since, c.troubled_looks, c.created_at, ${dueNow} AS database_now,
+/** SQL of what can be told only by reading a command `c`, right after it was stored too. */
+export const newColumns = `c.id, c.subject, c.next_action_at, c.created_at, ${dueNow} AS database_now,
   (SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject AND e.sequence < c.sequence
     AND e.state NOT IN ('confirmed', 'rejected') ORDER BY e.sequence LIMIT 1) AS before,
   COALESCE((SELECT s.state = 'active' FROM tallyman.sellers s WHERE s.seller_id = c.seller_id), true) AS seller_at_work`
+
+const commandColumns = `${newColumns}, c.seller_id, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, ${decisionsOf} AS decisions,
+  c.event_source, c.event_id, c.leased_until, c.troubled_since, c.troubled_looks`
 
 const fromRow = (row: CommandRow, { content, fault }: StoredContent): StoredCommand => ({
   id: row.id,
@@ -108,6 +119,37 @@ const fromRow = (row: CommandRow, { content, fault }: StoredContent): StoredComm
   sellerAtWork: row.seller_at_work,
   databaseNow: row.database_now,
 })
+
+/** A command that has just been stored, as {@link readCommand} would answer it; null: others come before it, or a person must look at it. */
+export const firstOfSubject = (
+  {
+    sellerId,
+    purchaseOrderId,
+    event,
+  }: {
+    readonly sellerId: string
+    readonly purchaseOrderId: string | null
+    readonly event: { readonly source: string; readonly id: string } | null
+  },
+  { kind, payload }: CommandContent,
+  row: NewRow,
+): StoredCommand | null => {
+  if (row.before !== null) return null
+  const asStored = jsonOf(payload)
+  const read = readStoredCommand(kind, asStored, [])
+  if (read.fault !== null) return null
+  const nothingYet = {
+    state: 'pending',
+    attempts: 0,
+    decisions: 0,
+    parts: null,
+    leased_until: null,
+    troubled_since: null,
+  } as const
+  const about = { seller_id: sellerId, purchase_order_id: purchaseOrderId, kind, payload: asStored }
+  const source = { event_source: event?.source ?? null, event_id: event?.id ?? null }
+  return fromRow({ ...row, ...about, ...source, ...nothingYet, troubled_looks: 0 }, read)
+}
 
 const selectCommands = prepared(`SELECT ${commandColumns} FROM tallyman.commands c WHERE c.id = ANY($1::text[])`)
 

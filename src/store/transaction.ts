@@ -3,7 +3,7 @@ import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import { sqlStateOf } from './faults.ts'
 import type { Prisma, PrismaClient } from './generated/client.ts'
 import { lending, type SharedPool } from './pool.ts'
-import { askingBy, asStatementFailed, StatementFailed, sendStatement } from './statement.ts'
+import { type Answer, askingBy, asStatementFailed, StatementFailed, sendStatement } from './statement.ts'
 
 // The counter's row lock is held until commit, so numbers follow the order of commits. It must be the last lock that a
 // transaction takes: two transactions that each append and then lock orders could wait for each other. The statement goes with the COMMIT
@@ -97,13 +97,24 @@ export interface TransactionOptions {
   readonly locksFirst?: boolean
 }
 
+/** A parameter that can always be sent. */
+type Sendable = string | number | null | readonly string[]
+
+/** What a transaction answers once it is committed. */
+export interface Later<Answer> {
+  /** Rejects only where the transaction fails as well. */
+  readonly onceCommitted: () => Promise<Answer>
+}
+
 /** What can be asked within a transaction. */
 export interface TransactionScope {
   readonly prisma: Prisma.TransactionClient
   query<Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]>
   execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
   /** Sends a statement whose answer nobody waits for; if it fails nothing is committed. Its parameters are such as can always be sent. */
-  send(sql: string, ...parameters: readonly (string | number | null)[]): void
+  send(sql: string, ...parameters: readonly Sendable[]): void
+  /** As `send`, of a statement whose rows count once the transaction is committed; before that they must not be waited for. */
+  sendForLater<Row>(sql: string, ...parameters: readonly Sendable[]): Later<readonly Row[]>
   /** Appends one row to `warehouse.changes`, with the commit. */
   record(change: ChangeRecord): void
 }
@@ -181,12 +192,19 @@ export const runTransaction = async <Result>(
       inside(() => sendStatement<Row>(connection, sql, parameters, { prepare }))
     const sent: Promise<unknown>[] = []
     const told: ChangeRecord[] = []
+    const sendUnawaited = <Row>(sql: string, parameters: readonly unknown[]): Promise<Answer<Row>> => {
+      const answer = ask<Row>(sql, parameters)
+      // Its failure is that of the commit.
+      answer.catch(() => undefined)
+      sent.push(answer)
+      return answer
+    }
     const result = await work({
       ...askingBy(ask),
-      send: (sql, ...parameters) => {
-        const answer = ask(sql, parameters)
-        answer.catch(() => undefined)
-        sent.push(answer)
+      send: (sql, ...parameters) => void sendUnawaited(sql, parameters),
+      sendForLater: <Row>(sql: string, ...parameters: readonly Sendable[]) => {
+        const answer = sendUnawaited<Row>(sql, parameters)
+        return { onceCommitted: async () => (await answer).rows }
       },
       prisma: typedThrough(prisma, (typed) =>
         inside(() =>

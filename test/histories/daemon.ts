@@ -136,12 +136,13 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
           prisma: transaction.prisma,
           record: transaction.record,
           vocabularyOf: transaction.vocabularyOf,
-          query: <Row>(sql: string, ...parameters: readonly unknown[]) => {
-            intent ||= intentStatement.test(sql)
-            return transaction.query<Row>(sql, ...parameters)
-          },
+          query: transaction.query,
           execute: transaction.execute,
           send: transaction.send,
+          sendForLater: (sql, ...parameters) => {
+            intent ||= intentStatement.test(sql)
+            return transaction.sendForLater(sql, ...parameters)
+          },
         }
         return work(watchedTransaction)
       }, options)

@@ -90,7 +90,8 @@ const carryOut = async (database: Database, commandId: string): Promise<void> =>
     owner: log.at,
     leaseMs,
   }
-  if (!(await database.transaction((tx) => recordIntent(tx, command, intent)))) throw new Error(`${commandId} was not to be sent`)
+  const stored = await database.transaction((tx) => recordIntent(tx, command, intent))
+  if (!(await stored.onceCommitted())) throw new Error(`${commandId} was not to be sent`)
   await recordOutcome(database, commandId, 1, { outcome: 'applied', httpStatus: 200 })
   await recordReadBack(database, commandId, 1, { at: new Date().toISOString(), verdict: 'applied', seen: 'x'.repeat(500) })
   await database.transaction(async (tx) => {

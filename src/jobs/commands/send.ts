@@ -8,6 +8,7 @@ import { letEarlierGo, wasPutOff } from '../../store/command-turns.ts'
 import type { Transaction } from '../../store/database.ts'
 import { isDatabaseAway } from '../../store/faults.ts'
 import { atOnce } from '../../store/together.ts'
+import type { Later } from '../../store/transaction.ts'
 import { storageFault } from '../../store/versions.ts'
 import { leaseMs, type SendingDeadline, startDeadline } from './deadline.ts'
 import { type AnyRun, clockOf, committing, fieldsOf, type Run } from './engine.ts'
@@ -115,6 +116,11 @@ const readBefore = async <Thing, Request extends object>(
 
 type Prepared<Request> = { readonly request: Request; readonly baseline: object } | { readonly step: Step }
 
+/** As {@link Prepared}, before the commit: the intent was sent, and counts if it was written. */
+type Sent<Request> =
+  | { readonly request: Request; readonly baseline: object; readonly intent: Later<boolean> }
+  | { readonly step: Step }
+
 /** Judges the read subject, checks the rules, and stores the intent: all under the subject's lock. */
 const prepare = async <Thing, Request extends object>(
   run: Run<Thing, Request>,
@@ -123,7 +129,8 @@ const prepare = async <Thing, Request extends object>(
 ): Promise<Prepared<Request>> => {
   const { parts, job, subject } = run
   try {
-    return await committing(run, 'intents', (transaction) => prepareIn(transaction, run, sight, correlationId))
+    const sent = await committing(run, 'intents', (transaction) => prepareIn(transaction, run, sight, correlationId))
+    return 'step' in sent || (await sent.intent.onceCommitted()) ? sent : { step: { kind: 'gone' } }
   } catch (error) {
     const fault = storageFault(error)
     if (sight === null || fault === null) throw error
@@ -138,7 +145,7 @@ const prepareIn = async <Thing, Request extends object>(
   run: Run<Thing, Request>,
   sight: Readable<Thing>,
   correlationId: string,
-): Promise<Prepared<Request>> => {
+): Promise<Sent<Request>> => {
   const { parts, command, subject } = run
   if (sight?.kind === 'seen') await subject.store(transaction, sight.seen.observed, sight.askedAt)
   if (sight?.kind === 'none') await subject.store(transaction, null, sight.askedAt)
@@ -168,14 +175,14 @@ const prepareIn = async <Thing, Request extends object>(
   }
   const request = subject.prepare()
   const baseline = standing.baseline(view)
-  const written = await recordIntent(transaction, command, {
+  const intent = await recordIntent(transaction, command, {
     correlationId,
     request,
     baseline,
     owner: parts.owner,
     leaseMs: leaseMs(parts),
   })
-  return written ? { request, baseline } : { step: { kind: 'gone' } }
+  return { request, baseline, intent }
 }
 
 /**

@@ -385,8 +385,9 @@ const acceptNow = async (
       continue
     }
     const commands = await storeCommands(tx, planned.key, event, plan.commands)
-    due.push(...commands.map((id) => ({ id, sellerId: key.sellerId })))
-    receipts.push({ source: event.source, id: event.id, status: 'accepted', state, commands, problem: null })
+    due.push(...commands)
+    const ids = commands.map(({ id }) => id)
+    receipts.push({ source: event.source, id: event.id, status: 'accepted', state, commands: ids, problem: null })
   }
   return { receipts, faults, due, decided }
 }

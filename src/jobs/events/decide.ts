@@ -9,7 +9,7 @@ import { cancelsWholly, ledgersOf } from '../../domain/units.ts'
 import { messageOf } from '../../message-of.ts'
 import { readOrderWork } from '../../store/command-ledgers.ts'
 import { isAcknowledging } from '../../store/command-queries.ts'
-import { insertCommands } from '../../store/command-steps.ts'
+import { insertNewCommands } from '../../store/command-steps.ts'
 import type { DueCommand } from '../../store/commands.ts'
 import type { SqlRunner, Transaction } from '../../store/database.ts'
 import { type EventKey, lockReceivedEvents, type StoredEvent, settleEvent } from '../../store/events.ts'
@@ -184,13 +184,16 @@ const planOnOrder = async (
   }
 }
 
-/** Stores the commands of an event that is stored already. */
-export const storeCommands = (
+/** Stores the commands of an event that is stored already; they are due once that is committed. */
+export const storeCommands = async (
   tx: Transaction,
   { sellerId, purchaseOrderId }: SubjectKey,
   { source, id }: EventKey,
   commands: readonly CommandContent[],
-): Promise<string[]> => insertCommands(tx, { sellerId, purchaseOrderId, event: { source, id }, commands })
+): Promise<readonly DueCommand[]> => {
+  const stored = await insertNewCommands(tx, { sellerId, purchaseOrderId, event: { source, id }, commands })
+  return stored.map((command) => ({ ...command, sellerId }))
+}
 
 /** What became of a waiting event. */
 export type Decided = { readonly fromInbox: boolean } & (
@@ -228,8 +231,7 @@ export const decideReceived = async (
     }
     await settleEvent(tx, event, { bodyHash: storedHash(event), sellerId: planned.key.sellerId, problem: null })
     const commands = await storeCommands(tx, planned.key, event, plan.commands)
-    const { sellerId } = planned.key
-    decided.push({ fromInbox: isFromInbox(event), state: 'accepted', commands: commands.map((id) => ({ id, sellerId })) })
+    decided.push({ fromInbox: isFromInbox(event), state: 'accepted', commands })
   }
   return decided
 }
