@@ -1,6 +1,6 @@
 import type { QuietLog } from '../observability/log.ts'
 import { pause } from '../pause.ts'
-import { QueuesUnavailable } from '../queues/faults.ts'
+import { loggedFault } from '../queues/faults.ts'
 import type { JobToEnqueue } from '../queues/jobs.ts'
 import type { QueueRuntime } from '../queues/runtime.ts'
 import type { DueStanding } from '../store/sync-states.ts'
@@ -46,9 +46,6 @@ const jobOf = ({ sellerId, resource, stream }: ScheduledStream): JobToEnqueue =>
   data: { sellerId, resource, stream },
 })
 
-// That the queues are away needs no stack: it is a state, not a fault of ours.
-const faultOf = (error: unknown): object => (error instanceof QueuesUnavailable ? { reason: error.message } : { err: error })
-
 /**
  * Begins every stream when it is due. Nothing is stored of when that is (`createAgenda`): what has become due is looked up in Postgres by one
  * statement for all, and what is due often is run in this process without a job. So an idle seller costs what its own runs cost.
@@ -84,7 +81,7 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
       if (!(await runtime.runHere('sync.run', { sellerId, resource, stream: name }))) send(stream)
     } catch (error) {
       // What it has left over stands in Postgres, where the relay finds it.
-      quiet.warn('poll', faultOf(error), 'a poll could not be put off in the queue; what it has left over is derived again')
+      quiet.warn('poll', loggedFault(error), 'a poll could not be put off in the queue; what it has left over is derived again')
     } finally {
       under -= 1
       beginNext()
@@ -140,7 +137,11 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
       taken()
     } catch (error) {
       if (atOnce === 0) throw error
-      quiet.warn('polls without a queue', faultOf(error), 'the queue does not take what is due to be read: it is read without it')
+      quiet.warn(
+        'polls without a queue',
+        loggedFault(error),
+        'the queue does not take what is due to be read: it is read without it',
+      )
       taken()
       const nowMs = Date.now()
       for (const [name, { stream, pausing }] of sent)
@@ -163,7 +164,7 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
         quiet.recovered('polls', 'what is due to be read is looked for again')
       } catch (error) {
         failuresInARow += 1
-        quiet.warn('polls', faultOf(error), 'what is due to be read could not be looked for; it is tried again')
+        quiet.warn('polls', loggedFault(error), 'what is due to be read could not be looked for; it is tried again')
       }
       if (failuresInARow > 0) {
         await rest(Math.min(firstPauseMs * 2 ** (failuresInARow - 1), longestPauseMs) * (0.75 + Math.random() / 4))

@@ -1,5 +1,6 @@
 import { mostOfAKind } from '../domain/command-shares.ts'
 import type { QuietLog } from '../observability/log.ts'
+import { loggedFault } from '../queues/faults.ts'
 import type { QueueRuntime } from '../queues/runtime.ts'
 import { createShares, nextToAdmit } from '../queues/shares.ts'
 import { commandsWithinShare, type DueCommand, type StoredCommand } from '../store/commands.ts'
@@ -48,7 +49,7 @@ export const createWake = ({ database, runtime, atOnce, mostWaiting, quiet }: Wa
   const justStored = new Map<string, Later<StoredCommand | null>>()
   let waits = 0
   const couldNotWake = (error: unknown): void =>
-    quiet.warn('wake', { err: error }, 'a command could not be enqueued; the relay brings it later')
+    quiet.warn('wake', loggedFault(error), 'a command could not be enqueued; the relay brings it later')
 
   const run = async ({ id, sellerId, asStored }: DueCommand): Promise<void> => {
     shares.occupy(sellerId)

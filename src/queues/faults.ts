@@ -6,6 +6,10 @@ export class QueuesUnavailable extends Error {
   readonly code = 'QUEUES_UNAVAILABLE'
 }
 
+/** What a line of the log says of a fault. That the queues are away needs no stack: it is a state, not a fault of ours. */
+export const loggedFault = (error: unknown): object =>
+  error instanceof QueuesUnavailable ? { reason: error.message } : { err: error }
+
 /** Why a running job's signal was aborted: the process must end now. The job returns to its queue and does not count as an attempt. */
 export class StoppedHard extends Error {
   override readonly name = 'StoppedHard'
