@@ -166,8 +166,12 @@ describe('an erasure', () => {
       })
     await put('type', `order of ${name}`, sellerId)
     await put('seller', 'erp.order.accepted', name)
-    for (const of of [name, sellerId])
-      await raiseAlarm(stage.database, { sellerId: of, kind: 'event-waiting', subject: 'events' }, `seller ${of} is unknown`)
+    for (const owner of [name, sellerId])
+      await raiseAlarm(
+        stage.database,
+        { sellerId: owner, kind: 'event-waiting', subject: 'events' },
+        `seller ${owner} is unknown`,
+      )
     expect(await erase(sellerId, '5911')).toMatchObject({
       ok: true,
       erasure: { rows: { 'tallyman.erp_event': 2, 'warehouse.changes': 2, 'tallyman.alarms': 3 } },
