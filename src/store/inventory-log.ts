@@ -143,14 +143,18 @@ export const noteGoneEntries = async (
   parts: readonly WholePart[],
 ): Promise<readonly { readonly sku: string; readonly at: Date }[]> => {
   if (parts.length === 0) return []
+  // Looked up part by part: as a join, Postgres reads every entry of the seller for each page until it has counted the new table.
   const gone = await tx.query<{ sku: string; entry_id: string; transaction_time: Date; changed_units: number }>(
     `WITH part AS MATERIALIZED (
        SELECT * FROM json_to_recordset($2::json) AS t(sku text, "from" timestamptz, "to" timestamptz, ids jsonb, "observedAt" timestamptz)
      ), missing AS MATERIALIZED (
-       SELECT e.sku, e.entry_id, p."observedAt" FROM part p
-       JOIN warehouse.inventory_log_entries e ON e.seller_id = $1 AND e.sku = p.sku AND e.transaction_time > p."from" AND e.transaction_time < p."to"
-       WHERE e.missing_since IS NULL AND e.observed_at < p."observedAt" AND NOT p.ids ? e.entry_id
-       ORDER BY e.sku, e.entry_id FOR UPDATE OF e
+       SELECT stored.sku, stored.entry_id, p."observedAt" FROM (SELECT * FROM part ORDER BY sku) p
+       CROSS JOIN LATERAL (
+         SELECT e.sku, e.entry_id FROM warehouse.inventory_log_entries e
+         WHERE e.seller_id = $1 AND e.sku = p.sku AND e.transaction_time > p."from" AND e.transaction_time < p."to"
+           AND e.missing_since IS NULL AND e.observed_at < p."observedAt" AND NOT p.ids ? e.entry_id
+         ORDER BY e.entry_id FOR UPDATE
+       ) stored
      )
      UPDATE warehouse.inventory_log_entries e SET missing_since = m."observedAt", changed_at = now()
      FROM missing m WHERE e.seller_id = $1 AND e.sku = m.sku AND e.entry_id = m.entry_id
