@@ -385,7 +385,11 @@ const collect = (answer: IncomingMessage, maxBytes: number): Promise<Uint8Array>
     })
     const broken = (): void => reject(answer.errored ?? new BodyFault('ECONNRESET'))
     answer.once('error', reject)
-    answer.once('end', () => resolve(Buffer.concat(chunks)))
+    answer.once('end', () => {
+      // Every answer is closed after its end; a fault with its stack costs as much as reading one.
+      answer.off('close', broken)
+      resolve(Buffer.concat(chunks))
+    })
     answer.once('close', broken)
     // Its head and its fault came together, before anybody could listen.
     if (answer.destroyed) broken()
