@@ -230,6 +230,15 @@ const judgeSuccess = (heard: Heard, json: boolean, body: unknown): Judgement | n
   return judgeStatus(status, heard)
 }
 
+/** As it can be stored: texts are cut at a length, which may leave half of a surrogate pair, and Postgres keeps no U+0000. */
+const storableText = (text: string | null): string | null => text?.toWellFormed().replaceAll('\0', '\ufffd') ?? null
+
+const storableFault = ({ code, field, description }: Fault): Fault => ({
+  code: storableText(code),
+  field: storableText(field),
+  description: storableText(description),
+})
+
 const isOwnCheck = (networkCode: string | null): boolean =>
   networkCode === bodyTooLarge || networkCode === bodyUnreadable || networkCode === tooManyRecords
 
@@ -254,7 +263,7 @@ export const classify = (exchange: Exchange): Verdict => {
   }
   const { json, value: body } = parseBody(exchange.bodyText)
   const said = exchange.rules.read(body, exchange)
-  const { faults } = said
+  const faults = said.faults.map(storableFault)
   const heard: Heard = { exchange, said }
   const judgement = judgeAnswer(status, heard, json, body)
   if (judgement === null) return { ok: true, body, faults }

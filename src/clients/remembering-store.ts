@@ -1,12 +1,18 @@
 import type { BudgetStore, StoredBucket } from '../budget-store.ts'
 import { owesMuch, owingLonger } from './stored-memory.ts'
 
+/** A store that may lose its content, and gets back what this process remembers of it. */
+export interface RememberingStore extends BudgetStore {
+  /** Writes what was lost and is still remembered. Nobody may ask for it before this process ends, and those who come after must know of it. */
+  restore(): Promise<void>
+}
+
 /**
  * A store that may lose its content, as a Redis that keeps nothing on disk: a bucket that owes for long would be full again. So each process
  * remembers what it has read and written last of those. A bucket that has been written fewer times than that was lost meanwhile, and what this process
  * remembers of it counts, if it owes for longer.
  */
-export const rememberingStore = (store: BudgetStore): BudgetStore => {
+export const rememberingStore = (store: BudgetStore): RememberingStore => {
   const remembered = new Map<string, { readonly version: number; readonly text: string }>()
   let lastStoreMs = 0
 
@@ -28,6 +34,15 @@ export const rememberingStore = (store: BudgetStore): BudgetStore => {
       const recalled = recall(name, value)
       remember(name, value.version, recalled.text)
       return { value: recalled, storeMs }
+    },
+    restore: async () => {
+      await Promise.all(
+        [...remembered].map(async ([name, { version, text }]) => {
+          const { value } = await store.read(name)
+          if (value.version < version && owesMuch(text, lastStoreMs))
+            await store.swap(name, value.version, owingLonger(value.text, text))
+        }),
+      )
     },
     swap: async (name, version, text) => {
       const isLast = await store.swap(name, version, text)

@@ -75,6 +75,8 @@ const awayPatienceMs = 5_000
 /** Those who wait first in different processes are told moments that differ by this at most, in milliseconds. */
 const mostChanceMs = 250
 const mostSwaps = 20
+/** Whoever came too late for so many leases waits a moment. */
+const mostDraws = 20
 /** Share of a process that has never reached the store. */
 const strangersShare = 1 / 4
 
@@ -279,6 +281,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       } else if (mode === 'shared') {
         const { isSole } = await announce('claim')
         if (isSole) {
+          // Whoever was there has gone, or the store knows of nobody any more.
+          await store.restore()
           forget()
           mode = 'sole'
         }
@@ -402,7 +406,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     }
     bucket.asked += 1
     const limit = limitOfBucket(bucket)
-    for (let round = 0; round < 2; round += 1) {
+    // As long as something is left: a draw takes a fair part, and those who asked together may want more than that.
+    for (let draws = 0; ; draws += 1) {
       const next = bucket.lease === null ? null : useLease(bucket.lease, clock.monotonicMs())
       if (next !== null) {
         bucket.lease = next
@@ -410,8 +415,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         return { granted: true }
       }
       bucket.lease = null
-      if (now() < bucket.notBeforeMs) break
-      if (round === 1) break
+      if (now() < bucket.notBeforeMs || draws === mostDraws) break
       bucket.drawing ??= draw(bucket).finally(() => {
         bucket.drawing = null
       })
@@ -518,6 +522,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
           mode = 'yielding'
           await handOver()
         }
+        await store.restore()
         if (mode !== 'out') await store.leave(id)
       } catch (error) {
         report?.away(error)

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../domain/json.ts'
-import type { StoredCommand } from './commands.ts'
+import { type StoredCommand, sellerIsAtWork } from './commands.ts'
 import type { SqlRunner, Transaction } from './database.ts'
-import { dueNow } from './due-now.ts'
 import { prepared } from './prepared.ts'
 import { together } from './together.ts'
 import type { Later } from './transaction.ts'
@@ -60,7 +59,8 @@ export interface Intent {
   readonly leaseMs: number
 }
 
-// Whether one comes before it is asked for each by itself: as NOT EXISTS it would be planned as a join over all commands.
+// Whether one comes before it is asked for each by itself: as NOT EXISTS it would be planned as a join over all commands. When it was due is not asked:
+// whoever comes here has a call for it, and another process that had none may have put it off meanwhile.
 const insertIntents = prepared(
   `WITH given AS MATERIALIZED (
      SELECT * FROM jsonb_to_recordset($1::jsonb)
@@ -69,7 +69,7 @@ const insertIntents = prepared(
      UPDATE tallyman.commands c SET state = 'sending', attempts = c.attempts + 1, reason = NULL, updated_at = now(),
        leased_until = now() + g.lease_ms * interval '1 millisecond', lease_owner = g.owner
      FROM given g
-     WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = 'pending' AND c.attempts = g.attempts AND c.next_action_at <= ${dueNow} AND (
+     WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = 'pending' AND c.attempts = g.attempts AND ${sellerIsAtWork} AND (
        SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject
          AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected') LIMIT 1) IS NULL
      RETURNING c.id, c.attempts
@@ -103,16 +103,37 @@ const insertEach = together(
 
 /**
  * Stores the intent: what will be sent, under which correlation id, and how the subject stood before. Must commit before the
- * request leaves. False, once it is committed, when the command is no longer as expected, or not the first of its subject: then nothing was written,
- * and nothing may be sent.
+ * request leaves. False, once it is committed, when the command is no longer as expected, or not the first of its subject, or its seller was paused or
+ * stopped meanwhile: then nothing was written, and nothing may be sent.
  */
 export const recordIntent = (transaction: Transaction, command: StoredCommand, intent: Intent): Promise<Later<boolean>> =>
   insertEach(transaction, { ...intent, id: command.id, attempts: command.attempts })
 
-/** A lease to be renewed, of the command that an attempt is being made for. */
-export interface HeldSending {
+/**
+ * Leases a command whose subject is to be read before it is sent, so that no other process looks at it meanwhile. False: another one does, or has moved
+ * it. The intent takes the lease over; whatever else moves the command ends it.
+ */
+export const leaseForReading = async (
+  sql: SqlRunner,
+  { id, attempts }: Pick<StoredCommand, 'id' | 'attempts'>,
+  { owner, leaseMs }: Pick<HeldCommand, 'owner' | 'leaseMs'>,
+): Promise<boolean> => {
+  const leased = await sql.execute(
+    `UPDATE tallyman.commands SET leased_until = now() + $4::float8 * interval '1 millisecond', lease_owner = $3
+     WHERE id = $1 AND state = 'pending' AND attempts = $2 AND (leased_until IS NULL OR leased_until <= now())`,
+    id,
+    attempts,
+    owner,
+    leaseMs,
+  )
+  return leased > 0
+}
+
+/** A lease to be renewed, of a command that is being read before it is sent, or sent. */
+export interface HeldCommand {
   readonly id: string
-  readonly attempt: number
+  readonly state: 'pending' | 'sending'
+  readonly attempts: number
   readonly owner: string
   readonly leaseMs: number
 }
@@ -120,29 +141,29 @@ export interface HeldSending {
 // A row that somebody else has locked is passed over: whoever settles it, or finds out whose it is, is not waited for, and waits for nobody here.
 const renewLeases = prepared(
   `WITH given AS MATERIALIZED (
-     SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(id text, attempt int, owner text, lease_ms float8)
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(id text, state text, attempts int, owner text, lease_ms float8)
    ), free AS MATERIALIZED (
      SELECT c.id FROM tallyman.commands c WHERE c.id = ANY($2::text[]) FOR NO KEY UPDATE SKIP LOCKED
    )
    UPDATE tallyman.commands c SET leased_until = now() + g.lease_ms * interval '1 millisecond'
    FROM given g JOIN free f ON f.id = g.id
-   WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = 'sending' AND c.attempts = g.attempt AND c.lease_owner = g.owner
+   WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = g.state AND c.attempts = g.attempts AND c.lease_owner = g.owner
      AND c.leased_until > now()
    RETURNING c.id`,
 )
 
-const renewEach = together(async (sql: SqlRunner, held: readonly HeldSending[]) => {
+const renewEach = together(async (sql: SqlRunner, held: readonly HeldCommand[]) => {
   const rows = await sql.query<{ id: string }>(
     renewLeases,
-    JSON.stringify(held.map(({ id, attempt, owner, leaseMs }) => ({ id, attempt, owner, lease_ms: leaseMs }))),
+    JSON.stringify(held.map(({ id, state, attempts, owner, leaseMs }) => ({ id, state, attempts, owner, lease_ms: leaseMs }))),
     held.map(({ id }) => id),
   )
   const renewed = new Set(rows.map(({ id }) => id))
   return held.map(({ id }) => renewed.has(id))
 })
 
-/** Renews the lease of a command that is being sent; false where it is over, or somebody is looking at it just now. */
-export const renewSending = (sql: SqlRunner, held: HeldSending): Promise<boolean> => renewEach(sql, held)
+/** Renews the lease of a command; false where it is over, or somebody is looking at it just now. */
+export const renewLease = (sql: SqlRunner, held: HeldCommand): Promise<boolean> => renewEach(sql, held)
 
 /** How an attempt ended, as far as is known. `not-sent` and `not-applied` mean that it changed nothing,
  * `dismissed` that a person says so. */

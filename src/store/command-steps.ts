@@ -326,14 +326,22 @@ export const alarmWaiting = async (transaction: Transaction, command: StoredComm
   await raiseAlarm(transaction, alarmOf(command, 'command-waiting'), message)
 }
 
-/** Puts the next step of a command off while nothing is wrong with it: the rate budget has no call left. */
-export const postponeCommand = async (sql: SqlRunner, command: StoredCommand, delayMs: number): Promise<void> => {
+/**
+ * Puts the next step of a command off while nothing is wrong with it: the rate budget has no call left. A lease of `owner` ends; one that another process
+ * holds says that it has a call, and nothing is put off.
+ */
+export const postponeCommand = async (
+  sql: SqlRunner,
+  command: StoredCommand,
+  { delayMs, owner }: { readonly delayMs: number; readonly owner: string },
+): Promise<void> => {
   await sql.execute(
-    `UPDATE tallyman.commands SET next_action_at = now() + $4::float8 * interval '1 millisecond'
-     WHERE id = $1 AND state = $2 AND attempts = $3`,
+    `UPDATE tallyman.commands SET next_action_at = now() + $4::float8 * interval '1 millisecond', leased_until = NULL, lease_owner = NULL
+     WHERE id = $1 AND state = $2 AND attempts = $3 AND (leased_until IS NULL OR leased_until <= now() OR lease_owner = $5)`,
     command.id,
     command.state,
     command.attempts,
     delayMs,
+    owner,
   )
 }

@@ -87,11 +87,14 @@ interface CommandRow extends NewRow {
 /** SQL of how often a person has decided on the command `c`. */
 export const decisionsOf = '(SELECT count(*) FROM tallyman.command_decisions d WHERE d.command_id = c.id)::int'
 
+/** SQL of whether the seller of the command `c` is neither paused nor stopped; one that is not recorded yet is neither. */
+export const sellerIsAtWork = `COALESCE((SELECT s.state = 'active' FROM tallyman.sellers s WHERE s.seller_id = c.seller_id), true)`
+
 /** SQL of what can be told only by reading a command `c`, right after it was stored too. */
 export const newColumns = `c.id, c.subject, c.next_action_at, c.created_at, ${dueNow} AS database_now,
   (SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject AND e.sequence < c.sequence
     AND e.state NOT IN ('confirmed', 'rejected') ORDER BY e.sequence LIMIT 1) AS before,
-  COALESCE((SELECT s.state = 'active' FROM tallyman.sellers s WHERE s.seller_id = c.seller_id), true) AS seller_at_work`
+  ${sellerIsAtWork} AS seller_at_work`
 
 const commandColumns = `${newColumns}, c.seller_id, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, ${decisionsOf} AS decisions,
   c.event_source, c.event_id, c.leased_until, c.troubled_since, c.troubled_looks`

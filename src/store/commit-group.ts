@@ -19,6 +19,16 @@ interface Member {
   /** The work was committed. */
   readonly committed: () => void
   readonly failed: (error: unknown) => void
+  /** How often somebody else held its order or command. */
+  readonly passedOver: number
+}
+
+/** Who is not done with its group. */
+interface Rest {
+  /** Its order or command is held by somebody else. */
+  readonly passOver: (member: Member) => void
+  /** It fails in company. */
+  readonly leaveAlone: (member: Member) => void
 }
 
 /** More than these would keep their locks for long, and one that fails costs the others more. */
@@ -26,6 +36,15 @@ const mostMembers = 64
 
 /** Groups of a lane that are under way at once: while Postgres works on one the process works on another. */
 const mostGroups = 3
+
+/** Members that run alone, each on a connection of its own, which waits for a lock: no more of a lane at once, and of a seller one. */
+const mostAlone = 4
+
+/** Whoever was passed over asks again after so long, twice as long each time, up to the longest. */
+const firstAgainMs = 10
+const longestAgainMs = 320
+/** After so many times, or 2.5 s, it waits in the queue of its lock, where nobody overtakes it. */
+const mostPassedOver = 12
 
 /** Another group beside one that is under way has at least so many: small ones share little. */
 const leastBeside = 32
@@ -59,18 +78,41 @@ const commitAlone = async (database: Database, { work, committed, failed }: Memb
   committed()
 }
 
-/** Commits what can be, together; answers once everybody but those who run alone has been told. */
-const commitGroup = async (database: Database, members: readonly Member[]): Promise<void> => {
-  let alone: readonly Member[] = []
+/** Those who do without company. The locks that one seller's members wait for must not take the connections of all. */
+const createAlone = (database: Database) => {
+  const waiting: Member[] = []
+  const sellers = new Set<string>()
+  const runNext = (): void => {
+    while (sellers.size < mostAlone) {
+      const next = waiting.findIndex(({ locks }) => !sellers.has(locks.sellerId))
+      const [member] = next < 0 ? [] : waiting.splice(next, 1)
+      if (member === undefined) return
+      const { sellerId } = member.locks
+      sellers.add(sellerId)
+      void commitAlone(database, member).finally(() => {
+        sellers.delete(sellerId)
+        runNext()
+      })
+    }
+  }
+  return {
+    add: (member: Member): void => {
+      waiting.push(member)
+      runNext()
+    },
+  }
+}
+
+/** Commits what can be, together; answers once everybody of them has been told. */
+const commitGroup = async (database: Database, members: readonly Member[], rest: Rest): Promise<void> => {
   let grouped = members
   try {
     await database.transaction(
       async (transaction) => {
         const locked = await lockAll(transaction, members)
-        alone = members.filter(({ locks }) => !locked.has(locks.commandId))
         grouped = members.filter(({ locks }) => locked.has(locks.commandId))
-        // Who has to wait for a lock does so by itself, and keeps nobody from the next group.
-        for (const member of alone) void commitAlone(database, member)
+        // Who has to wait for a lock keeps nobody from the next group.
+        for (const member of members) if (!locked.has(member.locks.commandId)) rest.passOver(member)
         await inStep(
           transaction,
           grouped.map(
@@ -88,30 +130,39 @@ const commitGroup = async (database: Database, members: readonly Member[]): Prom
       for (const { failed } of grouped) failed(error)
       return
     }
-    await commitHalves(database, grouped)
+    await commitHalves(database, grouped, rest)
     return
   }
   for (const { committed } of grouped) committed()
 }
 
 /** One member must not fail the others, and is found in a few steps. */
-const commitHalves = async (database: Database, members: readonly Member[]): Promise<void> => {
+const commitHalves = async (database: Database, members: readonly Member[], rest: Rest): Promise<void> => {
   const [only] = members
   if (only === undefined) return
   if (members.length === 1) {
     // It may have to wait for a lock now.
-    void commitAlone(database, only)
+    rest.leaveAlone(only)
     return
   }
   const middle = Math.ceil(members.length / 2)
-  await commitGroup(database, members.slice(0, middle))
-  await commitGroup(database, members.slice(middle))
+  await commitGroup(database, members.slice(0, middle), rest)
+  await commitGroup(database, members.slice(middle), rest)
 }
 
 /** Gathers work while the groups before it commit; never waits for more to come. */
 const createLane = (database: Database) => {
   let waiting: Member[] = []
   let under = 0
+  const alone = createAlone(database)
+  const rest: Rest = {
+    passOver: (member) => {
+      if (member.passedOver >= mostPassedOver) return alone.add(member)
+      const againMs = Math.min(longestAgainMs, firstAgainMs * 2 ** member.passedOver)
+      setTimeout(() => add({ ...member, passedOver: member.passedOver + 1 }), againMs)
+    },
+    leaveAlone: alone.add,
+  }
 
   /** Of one order only the first: they would not wait for each other within one transaction. */
   const takeNext = (): readonly Member[] => {
@@ -128,18 +179,17 @@ const createLane = (database: Database) => {
     return next
   }
   const run = async (): Promise<void> => {
-    while (waiting.length >= (under === 1 ? 1 : leastBeside)) await commitGroup(database, takeNext())
+    while (waiting.length >= (under === 1 ? 1 : leastBeside)) await commitGroup(database, takeNext(), rest)
     under -= 1
   }
-  return {
-    add: (member: Member): void => {
-      waiting.push(member)
-      if (under === mostGroups || (under > 0 && waiting.length < leastBeside)) return
-      under += 1
-      // Whoever comes in the same turn of the event loop comes along. `commitGroup` tells its failures to the members.
-      setImmediate(() => void run())
-    },
+  const add = (member: Member): void => {
+    waiting.push(member)
+    if (under === mostGroups || (under > 0 && waiting.length < leastBeside)) return
+    under += 1
+    // Whoever comes in the same turn of the event loop comes along. `commitGroup` tells its failures to the members.
+    setImmediate(() => void run())
   }
+  return { add }
 }
 
 type Lanes = Readonly<Record<CommitLane, ReturnType<typeof createLane>>>
@@ -154,8 +204,8 @@ const lanesFor = (database: Database): Lanes => {
 
 /**
  * Does work on one order and one command in a transaction, as `database.transaction` does, but together with what others want to commit at the
- * same time: their statements are sent once for all of them (`inStep`). What cannot be locked at once, or fails in company, is done alone. The work may
- * therefore run more than once, and never has an effect without its commit.
+ * same time: their statements are sent once for all of them (`inStep`). What cannot be locked at once is tried again; what never can be, or fails in
+ * company, is done alone. The work may therefore run more than once, and never has an effect without its commit.
  */
 export const commitTogether = <Result>(
   database: Database,
@@ -175,5 +225,6 @@ export const commitTogether = <Result>(
         else resolve(result.value)
       },
       failed: reject,
+      passedOver: 0,
     })
   })

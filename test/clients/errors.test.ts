@@ -501,3 +501,14 @@ test.each(Object.values(ordersEndpoint.operations).filter(({ write }: Operation)
     expect(write(400, JSON.stringify({ errors }), { payloadKeys })).toBe('refused')
   },
 )
+
+test.each([
+  ['U+0000', 'The carrier \u0000 is not known', 'The carrier \ufffd is not known'],
+  ['a pair that the longest text cuts in two', `${'x'.repeat(499)}\u{1F4E6}!`, `${'x'.repeat(499)}\ufffd`],
+])('a refusal whose words hold %s can be stored', (_what, description, kept) => {
+  const verdict = classify(
+    exchange({ status: 400, write: true, bodyText: nested('INVALID_REQUEST_CONTENT.GMP_ORDER_API', { description }) }),
+  )
+  expect(verdict.ok).toBe(false)
+  expect(verdict.faults).toEqual([expect.objectContaining({ description: kept })])
+})

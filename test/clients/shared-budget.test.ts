@@ -155,6 +155,86 @@ test.each([1, 2])('a store that loses its content gives %i processes no second c
   expect(granted).toBe(2)
 })
 
+test.each([
+  [600, 20],
+  [60, 10],
+  [60_000, 300],
+])(
+  'of a bucket of %i a minute with enough for all %i calls at once of each of two processes none is told to wait',
+  async (tokens, each) => {
+    let nowMs = Date.UTC(2026, 10, 22)
+    const store = memoryStore(() => nowMs)
+    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+    const operation = { name: 'orders.ship', limit: perMinute(tokens), payloadKeys: [] }
+    const other = { ...operation, name: 'orders.get' }
+    const budgets = ['one', 'two'].map((id) =>
+      createSharedBudget({ store, id, limitOf: () => operation.limit, clock, random: () => 0.5 }),
+    )
+    const pass = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second += 1) {
+        nowMs += 1_000
+        for (const budget of budgets) await Promise.all([budget.take('S', other), budget.beat()])
+      }
+    }
+    for (const budget of budgets) await budget.take('S', other)
+    await pass(4)
+    // Counted aloud the burst is the whole limit.
+    expect(await budgets[0]?.take('S', operation)).toEqual({ granted: true })
+    await budgets[0]?.learn('S', operation, { status: 200, remaining: tokens - 1, replenishAt: null, retryAfter: null })
+    await pass(25)
+    const answers = await Promise.all(
+      budgets.flatMap((budget) => Array.from({ length: each }, () => budget.take('S', operation))),
+    )
+    expect(answers.filter(({ granted }) => !granted)).toEqual([])
+  },
+)
+
+test('a process that ends gives a store that has lost its content back what it remembers', async () => {
+  let nowMs = Date.UTC(2026, 10, 22)
+  const store = memoryStore(() => nowMs)
+  const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+  const operation = { name: 'reports.download', limit: { tokens: 1, perMs: 3_600_000 }, payloadKeys: [] }
+  const other = { ...operation, name: 'orders.get', limit: perMinute(5_000) }
+  let made = 0
+  const start = () => {
+    made += 1
+    return createSharedBudget({ store, id: `p${made}`, limitOf: (_seller, { limit }) => limit, clock, random: () => 0.5 })
+  }
+  let budgets = [start(), start()]
+  // Polls go on all the time; who was told of an hour does not ask meanwhile.
+  const pass = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      nowMs += 1_000
+      for (const budget of budgets) {
+        await budget.take('S', other)
+        await budget.beat()
+      }
+    }
+  }
+  let granted = 0
+  const askAll = async (): Promise<void> => {
+    for (const budget of budgets) if ((await budget.take('S', operation)).granted) granted += 1
+  }
+  await pass(10)
+  await askAll()
+  expect(granted).toBe(1)
+  await pass(60)
+  store.lose()
+  await pass(300)
+  // A rolling restart: a new one comes, then an old one ends in good order.
+  for (const old of budgets) {
+    budgets = [...budgets, start()]
+    await pass(5)
+    await old.close()
+    budgets = budgets.filter((budget) => budget !== old)
+    await pass(8)
+  }
+  await askAll()
+  await pass(8)
+  await askAll()
+  expect(granted).toBe(1)
+})
+
 describe('a limit that is changed', () => {
   const operation = { name: 'orders.ship', limit: perMinute(60), payloadKeys: [] }
   const hourly: RateLimit = { tokens: 1, perMs: 3_600_000 }

@@ -96,6 +96,41 @@ describe('what is committed at the same time', () => {
     expect(third).toBe(second)
   })
 
+  test('leaves connections to others while somebody holds the orders of one seller', async () => {
+    const greedy = 's-greedy'
+    const many: GroupLocks[] = []
+    for (let number = 100; number < 120; number += 1) {
+      const purchaseOrderId = `${number}`
+      await seedOrder(stage.database, greedy, purchaseOrder(purchaseOrderId, [orderLine('1', 'A', 1)]))
+      const commandId = await storeCommand(stage.database, { sellerId: greedy, purchaseOrderId }, acknowledgement)
+      many.push({ sellerId: greedy, purchaseOrderId, commandId })
+    }
+    const holder = new pg.Client({ connectionString: stage.url })
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT 1 FROM warehouse.orders WHERE seller_id = $1 FOR UPDATE', [greedy])
+    const shown = async (tx: Transaction, order: string): Promise<string> => {
+      await lockOrder(tx, greedy, order)
+      return noting(order)(tx)
+    }
+    const held = Promise.all(
+      many.map((own) => commitTogether(stage.database, 'results', own, (tx) => shown(tx, own.purchaseOrderId))),
+    )
+    // Until one of them waits in the queue of its lock: the others have asked again and again by then.
+    await eventually(async () => {
+      const waiting = await stage.database.query(
+        `SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      expect(waiting).toHaveLength(1)
+    })
+    await commit('1')
+    await holder.query('COMMIT')
+    await holder.end()
+    await held
+    expect(await noted()).toHaveLength(many.length + 1)
+    await expectNoGap()
+  })
+
   test('does not wait for a group that is under way when many wait; few do', async () => {
     const many: string[] = []
     for (let number = 100; number < 150; number += 1) {

@@ -116,7 +116,7 @@ test('commands that wait for budget hold their places: those behind them are not
   const ofA = first.filter((id) => id.startsWith('a'))
   for (const id of ofA) {
     const command = await readCommand(stage.database, id)
-    if (command !== null) await postponeCommand(stage.database, command, 60_000)
+    if (command !== null) await postponeCommand(stage.database, command, { delayMs: 60_000, owner: 'test' })
   }
   expect(await dueCommands(stage.database, 40)).toEqual(['b-acknowledge-1'])
   // One that cannot go on at all holds no place.

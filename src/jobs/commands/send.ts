@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Grant } from '../../clients/budget.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
 import { faultPoint } from '../../fault-points.ts'
-import { readAttempts, recordIntent, recordOutcome, renewSending } from '../../store/command-attempts.ts'
+import { leaseForReading, readAttempts, recordIntent, recordOutcome, renewLease } from '../../store/command-attempts.ts'
 import { lockCommand } from '../../store/command-steps.ts'
 import { letEarlierGo, wasPutOff } from '../../store/command-turns.ts'
 import type { Transaction } from '../../store/database.ts'
@@ -35,7 +35,7 @@ export const send = async <Thing, Request extends object>(run: Run<Thing, Reques
   }
   const unknownMs = unknownForMs(run)
   if (unknownMs > 0) return postponed(run, 'a request of before the restore may still take effect', unknownMs)
-  const sight = subject.readsFirst || command.attempts > 0 || mayBeForgotten(run) ? await readBefore(run) : null
+  const sight = subject.readsFirst || command.attempts > 0 || mayBeForgotten(run) ? await readLeased(run) : null
   if (sight !== null && 'step' in sight) return sight.step
   faultPoint('command.before-intent')
   const deadline = startDeadline(parts)
@@ -60,7 +60,7 @@ const sendPrepared = async <Thing, Request extends object>(
   // Its lease is ours: nobody else's, that would have to be over.
   const own = { state: 'sending', attempts: command.attempts + 1, leasedUntil: null } as const
   const sent: Run<Thing, Request> = { ...run, command: { ...command, ...own } }
-  deadline.keep((forMs) => renew(sent, forMs))
+  deadline.keep((forMs) => renew(sent, 'sending', forMs))
   // A process that was suspended for long must not send what others are already reading back.
   if (deadline.passed()) return settleUnsent(sent)
   try {
@@ -77,14 +77,31 @@ const sendPrepared = async <Thing, Request extends object>(
 }
 
 /** Holds the lease for so long from now on; false: not renewed, and what was held before counts. */
-const renew = async (run: AnyRun, forMs: number): Promise<boolean> => {
+const renew = async (run: AnyRun, state: 'pending' | 'sending', forMs: number): Promise<boolean> => {
   const { parts, command, job } = run
   try {
-    return await renewSending(parts.database, { id: command.id, attempt: command.attempts, owner: parts.owner, leaseMs: forMs })
+    const { id, attempts } = command
+    return await renewLease(parts.database, { id, state, attempts, owner: parts.owner, leaseMs: forMs })
   } catch (error) {
     // That Postgres is away is said once, and not for each command.
     if (!isDatabaseAway(error)) job.log.warn({ ...fieldsOf(run), err: error }, 'the lease of a command could not be renewed')
     return false
+  }
+}
+
+/** As {@link readBefore}, while no other process looks at the command: it has a call for it, and the call of another one would be spent in vain. */
+const readLeased = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+): ReturnType<typeof readBefore<Thing, Request>> => {
+  const { parts, command } = run
+  const deadline = startDeadline(parts)
+  try {
+    const isLeased = await leaseForReading(parts.database, command, { owner: parts.owner, leaseMs: leaseMs(parts) })
+    if (!isLeased) return { step: { kind: 'gone' } }
+    deadline.keep((forMs) => renew(run, 'pending', forMs))
+    return await readBefore(run)
+  } finally {
+    deadline.end()
   }
 }
 

@@ -49,7 +49,7 @@ export const settle = async <Thing, Request extends object>(
 
 /** Postponed by the rate budget, and recorded in the database; not a fault. */
 export const postponed = async ({ parts, command }: AnyRun, reason: string, delayMs: number): Promise<Step> => {
-  await postponeCommand(parts.database, command, Math.max(0, delayMs))
+  await postponeCommand(parts.database, command, { delayMs: Math.max(0, delayMs), owner: parts.owner })
   return { kind: 'later', delayMs, reason }
 }
 

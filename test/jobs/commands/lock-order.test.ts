@@ -6,7 +6,7 @@ import { createMarketplaceClient } from '../../../src/clients/marketplace/market
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
-import { renewSending } from '../../../src/store/command-attempts.ts'
+import { renewLease } from '../../../src/store/command-attempts.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
 import { storeOrder } from '../../../src/store/orders.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
@@ -193,7 +193,7 @@ describe('a lease that is renewed just as it was found to be over', () => {
 })
 
 describe('a lease', () => {
-  const held = (id: string) => ({ id, attempt: 1, owner: 'sender', leaseMs: 15_000 })
+  const held = (id: string) => ({ id, state: 'sending' as const, attempts: 1, owner: 'sender', leaseMs: 15_000 })
   const leaseIn = (id: string, interval: string) =>
     stage.database.execute(
       `UPDATE tallyman.commands SET lease_owner = 'sender', leased_until = now() + $2::interval WHERE id = $1`,
@@ -206,18 +206,19 @@ describe('a lease', () => {
     await leaseIn(id, '5 seconds')
     const others = [
       { ...held(id), owner: 'another' },
-      { ...held(id), attempt: 2 },
+      { ...held(id), attempts: 2 },
+      { ...held(id), state: 'pending' as const },
       { ...held(id), id: 'unknown' },
     ]
-    for (const other of others) expect(await renewSending(stage.database, other)).toBe(false)
-    expect(await Promise.all([renewSending(stage.database, held(id)), renewSending(stage.database, held('unknown'))])).toEqual([
+    for (const other of others) expect(await renewLease(stage.database, other)).toBe(false)
+    expect(await Promise.all([renewLease(stage.database, held(id)), renewLease(stage.database, held('unknown'))])).toEqual([
       true,
       false,
     ])
     const left = `SELECT leased_until > now() + interval '10 seconds' AS renewed FROM tallyman.commands WHERE id = $1`
     expect(await stage.database.query(left, id)).toEqual([{ renewed: true }])
     await leaseIn(id, '-1 milliseconds')
-    expect(await renewSending(stage.database, held(id))).toBe(false)
+    expect(await renewLease(stage.database, held(id))).toBe(false)
   })
 
   test('is not waited for while its command is locked', async () => {
@@ -225,8 +226,8 @@ describe('a lease', () => {
     await leaseIn(id, '5 seconds')
     await holder.query('BEGIN')
     await holder.query('SELECT 1 FROM tallyman.commands WHERE id = $1 FOR UPDATE', [id])
-    expect(await renewSending(stage.database, held(id))).toBe(false)
+    expect(await renewLease(stage.database, held(id))).toBe(false)
     await holder.query('COMMIT')
-    expect(await renewSending(stage.database, held(id))).toBe(true)
+    expect(await renewLease(stage.database, held(id))).toBe(true)
   })
 })

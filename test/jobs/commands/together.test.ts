@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createInProcessBudget } from '../../../src/clients/budget.ts'
+import { createInProcessBudget, type RateBudget } from '../../../src/clients/budget.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
@@ -11,8 +11,8 @@ import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { storeOrder } from '../../../src/store/orders.ts'
-import { recordSellers } from '../../../src/store/sellers.ts'
-import { acknowledgement, parcelOf, shipment, storeCommand } from '../../support/commands.ts'
+import { pauseSeller, recordSellers } from '../../../src/store/sellers.ts'
+import { acknowledgement, cancellation, parcelOf, shipment, storeCommand } from '../../support/commands.ts'
 import { withDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { runCommand } from '../../support/run-command.ts'
@@ -36,14 +36,18 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-const sellersAt = (url: string, requestTimeoutMs: number): SellerRegistry => {
+const sellersAt = (
+  url: string,
+  requestTimeoutMs: number,
+  budget: RateBudget = createInProcessBudget({ limits: unlimited }),
+): SellerRegistry => {
   const sellers = createSellerRegistry({
     sellers: readConfig({}, false).sellers,
     sandboxUrl: url,
     display: null,
     requestTimeoutMs,
     profiles,
-    budget: createInProcessBudget({ limits: unlimited }),
+    budget,
     log,
     hooks: {},
     createClient: createMarketplaceClient,
@@ -53,12 +57,12 @@ const sellersAt = (url: string, requestTimeoutMs: number): SellerRegistry => {
 }
 
 /** A process that works on commands. */
-const startProcess = (owner: string, url = sandbox.url, requestTimeoutMs = 5_000): CommandParts => {
+const startProcess = (owner: string, url = sandbox.url, requestTimeoutMs = 5_000, budget?: RateBudget): CommandParts => {
   const database = openDatabase({ vocabularyOf, url: stage.url, connections: 6 })
   cleanUps.push(() => database.close())
   return {
     database,
-    sellers: sellersAt(url, requestTimeoutMs),
+    sellers: sellersAt(url, requestTimeoutMs, budget),
     owner,
     requestTimeoutMs,
     settleTimeMs: 1_000,
@@ -189,4 +193,77 @@ test('a group whose process is gone between intent and answer is read back, and 
   await Promise.all(commands.map((id) => settle(heir, id)))
   expect(await statesOf()).toEqual(new Set(['confirmed']))
   await expectOneEffectEach()
+})
+
+const run = (parts: CommandParts, id: string) => runCommand(parts, id, { signal: AbortSignal.timeout(30_000), log })
+
+/** A budget which does this before it gives leave to ship. */
+const between = (budget: RateBudget, meanwhile: () => Promise<unknown>): RateBudget => ({
+  ...budget,
+  take: async (...asked) => {
+    const leave = await budget.take(...asked)
+    if (asked[1].name === ship.name) await meanwhile()
+    return leave
+  },
+})
+
+test('the last call of an hour is made, though another process looks at the command meanwhile and has no call for it', async () => {
+  const [id = ''] = commands
+  const shared = createInProcessBudget({ limits: { ...unlimited, [ship.name]: { tokens: 1, perMs: 3_600_000 } } })
+  const two = startProcess('two', sandbox.url, 5_000, shared)
+  const looks: unknown[] = []
+  const one = startProcess(
+    'one',
+    sandbox.url,
+    5_000,
+    between(shared, async () => looks.push(await run(two, id))),
+  )
+  expect(await run(one, id)).toEqual({ done: true })
+  expect(looks).toEqual([expect.objectContaining({ reason: 'the rate budget is used up' })])
+  expect((await sandbox.effects(orders[0] ?? '')).filter(({ kind }) => kind === 'shipped')).toHaveLength(1)
+})
+
+test('a command whose order is being read before it is sent is left alone by other processes', async () => {
+  const [order = '', another = ''] = orders
+  await stage.database.execute(`DELETE FROM tallyman.command_lines WHERE purchase_order_id = ANY($1::text[])`, [order, another])
+  await stage.database.execute(`DELETE FROM tallyman.commands WHERE kind = 'ship' AND purchase_order_id = ANY($1::text[])`, [
+    order,
+    another,
+  ])
+  const cancel = (purchaseOrderId: string) =>
+    storeCommand(stage.database, { sellerId, purchaseOrderId }, cancellation({ '1': 1 }))
+  const id = await cancel(order)
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await sandbox.control('PUT', '/faults', {
+    rules: [{ method: 'GET', operation: 'orders.get', slow: { share: 1, delayMs: 1_500 } }],
+  })
+  const reading = run(one, id)
+  const leased = 'SELECT 1 AS one FROM tallyman.commands WHERE id = $1 AND lease_owner = $2 AND leased_until > now()'
+  await eventually(async () => expect(await stage.database.query(leased, id, 'one')).toHaveLength(1))
+  expect(await run(two, id)).toMatchObject({ reason: 'its next step is not due yet' })
+  expect(await reading).toEqual({ done: true })
+  // One whose reader is gone is free once its lease is over.
+  const left = await cancel(another)
+  await stage.database.execute(
+    `UPDATE tallyman.commands SET lease_owner = 'gone', leased_until = now() - interval '1 millisecond' WHERE id = $1`,
+    left,
+  )
+  expect(await run(two, left)).toEqual({ done: true })
+  for (const purchaseOrderId of [order, another])
+    expect((await sandbox.effects(purchaseOrderId)).map(({ kind }) => kind)).toContain('cancelled')
+})
+
+test('nothing leaves for a seller that was paused after its command was looked at', async () => {
+  const [id = ''] = commands
+  const budget = createInProcessBudget({ limits: unlimited })
+  const one = startProcess(
+    'one',
+    sandbox.url,
+    5_000,
+    between(budget, () => pauseSeller(stage.database, { sellerId, actor: 'kim', reason: 'a mistake' })),
+  )
+  expect(await run(one, id)).toEqual({ done: true })
+  const rows = await stage.database.query('SELECT state, attempts FROM tallyman.commands WHERE id = $1', id)
+  expect(rows).toEqual([{ state: 'pending', attempts: 0 }])
+  expect((await sandbox.effects(orders[0] ?? '')).filter(({ kind }) => kind === 'shipped')).toEqual([])
 })
