@@ -1,18 +1,88 @@
 /**
- * How large the tables become: bytes of a row with its indexes, for orders of the generator and a settled shipment of each.
- * `node bench/table-sizes.ts [orders]`
+ * How large the tables become: bytes of a row with its indexes. Orders of the generator, as they are stored first; and what remains of orders of the
+ * sandbox that a daemon has acknowledged and shipped in two parcels, each after an event.
+ * `node bench/table-sizes.ts [--orders 5000] [--fulfilled 500]`
  */
 import { rm } from 'node:fs/promises'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { openDatabase } from '../src/store/database.ts'
+import { type Database, openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
+import { type OrderAddress, placeOrder, sandboxSeller } from '../test/daemon/support.ts'
+import { startTestDaemon } from '../test/support/daemon.ts'
+import { accepted, cloudEvent, dispatched } from '../test/support/events.ts'
+import { eventually } from '../test/support/eventually.ts'
+import { query } from '../test/support/query.ts'
+import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
 import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
-import { benchFolder } from './measure.ts'
+import { benchFolder, numberOption } from './measure.ts'
 
-const orders = Number(process.argv[2] ?? 5_000)
+const orders = numberOption('orders', 5_000)
+const fulfilled = numberOption('fulfilled', 500)
 const pageSize = 200
+const batch = 50
+const eventsOfOrder = 3
+
+/** Bytes of a row of each table that has at least so many, without the free space that updates leave behind and later rows take. */
+const tellSizes = async (database: Database, leastRows: number, ofOrders: number): Promise<void> => {
+  await database.execute('VACUUM (FULL, ANALYZE)')
+  const rows = await database.query<{ table: string; rows: number; heap: number; indexes: number }>(
+    `SELECT n.nspname || '.' || c.relname AS table, c.reltuples::float8 AS rows, pg_table_size(c.oid)::float8 AS heap,
+       pg_indexes_size(c.oid)::float8 AS indexes
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'r' AND n.nspname IN ('warehouse', 'tallyman') AND c.reltuples >= $1::int ORDER BY pg_total_relation_size(c.oid) DESC`,
+    leastRows,
+  )
+  console.table(
+    rows.map(({ table, rows: count, heap, indexes }) => ({
+      table,
+      'rows an order': Number((count / ofOrders).toFixed(1)),
+      'bytes a row': Math.round(heap / count),
+      'of indexes': Math.round(indexes / count),
+      'GB for 100 million rows': Math.round(((heap + indexes) / count) * 0.1),
+    })),
+  )
+}
+
+/** Orders of the sandbox, carried out by a daemon. */
+const fulfil = async (databaseUrl: string, sandbox: TestSandbox): Promise<void> => {
+  await sandbox.control('PUT', '/limits', { enabled: false })
+  const much = { tokens: 60_000, per: '1m' }
+  const daemon = await startTestDaemon({
+    ...sandboxSeller,
+    MARKETPLACE_URL: sandbox.url,
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: sandbox.folder,
+    POLL_ORDERS: '2s',
+    RATE_LIMITS: JSON.stringify({ 'orders.acknowledge': much, 'orders.ship': much, 'orders.get': much }),
+  })
+  try {
+    const placed: OrderAddress[] = []
+    for (let order = 0; order < fulfilled; order += 1) placed.push(await placeOrder(sandbox, 2))
+    for (let first = 0; first < placed.length; first += batch) {
+      const events = placed
+        .slice(first, first + batch)
+        .flatMap((order) => [accepted(order), dispatched(order, 1, 1), dispatched(order, 2, 1)])
+      const { status } = await fetch(`${daemon.url}/v1/events`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+        body: JSON.stringify(events.map((event) => cloudEvent(event, '/erp'))),
+      })
+      if (status !== 202) throw new Error(`a batch of events was answered with ${status}`)
+    }
+    await eventually(
+      async () => {
+        const open = `SELECT count(*)::int AS settled FROM tallyman.commands WHERE state = 'confirmed'`
+        const [found] = await query<{ settled: number }>(databaseUrl, open)
+        if (found?.settled !== fulfilled * eventsOfOrder) throw new Error(`${found?.settled} commands are confirmed`)
+      },
+      60_000 + fulfilled * 100,
+    )
+  } finally {
+    await daemon.program.kill()
+  }
+}
 
 const folder = await benchFolder()
 const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
@@ -23,36 +93,19 @@ try {
     const records = Array.from({ length: Math.min(pageSize, orders - first) }, (_, index) => generateOrder(first + index, 1))
     await storeOrders(database, { sellerId: 'bench', observedAt: new Date(), records })
   }
-  await database.execute(
-    `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload, act_by, settled_at)
-     SELECT gen_random_uuid()::text, o.seller_id, o.purchase_order_id, 'ship', 'confirmed',
-       jsonb_build_object('parcels', jsonb_build_array(jsonb_build_object('carrier', 'UPS', 'trackingNumber', '1Z' || o.purchase_order_id,
-         'method', 'Standard', 'shippedAt', now(), 'lines', jsonb_build_array(jsonb_build_object('lineNumber', '1', 'quantity', 1))))), now(), now()
-     FROM warehouse.orders o`,
-  )
-  await database.execute(
-    `INSERT INTO tallyman.command_lines (command_id, line_number, seller_id, purchase_order_id, quantity)
-     SELECT id, '1', seller_id, purchase_order_id, 1 FROM tallyman.commands`,
-  )
-  await database.execute('VACUUM ANALYZE')
-  const rows = await database.query<{ table: string; rows: number; heap: number; indexes: number }>(
-    `SELECT n.nspname || '.' || c.relname AS table, c.reltuples::float8 AS rows, pg_table_size(c.oid)::float8 AS heap,
-       pg_indexes_size(c.oid)::float8 AS indexes
-     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind = 'r' AND n.nspname IN ('warehouse', 'tallyman') AND c.reltuples >= $1::int ORDER BY pg_total_relation_size(c.oid) DESC`,
-    orders,
-  )
-  console.table(
-    rows.map(({ table, rows: count, heap, indexes }) => ({
-      table,
-      rows: count,
-      'bytes a row': Math.round(heap / count),
-      'of indexes': Math.round(indexes / count),
-      'GB for 100 million rows': Math.round(((heap + indexes) / count) * 0.1),
-    })),
-  )
+  await tellSizes(database, orders, orders)
 } finally {
   await database.close()
+}
+const sandbox = await startTestSandbox()
+try {
+  const url = server.url.replace(/\/tallyman$/, '/fulfilled')
+  await query(server.url, 'CREATE DATABASE fulfilled')
+  await fulfil(url, sandbox)
+  const carried = openDatabase({ vocabularyOf, url, connections: 2 })
+  await tellSizes(carried, fulfilled, fulfilled).finally(() => carried.close())
+} finally {
+  await sandbox.stop()
   await server.stop()
   await rm(folder, { recursive: true, force: true })
 }
