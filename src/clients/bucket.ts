@@ -50,7 +50,7 @@ const caution = 6e-9
 /** Multiplicative decrease on a 429: one that says nothing, one that says when to come back, one at the rate that was refused before. */
 const decreaseUntold = 0.5
 const decreaseTold = 0.8
-/** Where the marketplace counts aloud, a refusal so soon after another one is about something that it does not count. */
+/** Where the marketplace counts aloud, a refusal so soon after another one is about what the count does not show: a hidden limit, or who takes first. */
 const hiddenWithinMs = 60_000
 /** By so much one request may be quicker on its way than another, at most. */
 const hasteMs = 1_000
@@ -200,7 +200,7 @@ const slowed = (memory: BucketMemory, told: boolean, nowMs: number): Learned => 
   const isFirst = calm > 0
   const again = ceiling < 1 && rate >= nearCeiling * ceiling
   const factor = told || (isFirst && again) ? decreaseTold : decreaseUntold
-  // The marketplace's count was trusted, and it refused soon after: it has a limit of which the count says nothing.
+  // The marketplace's count was trusted, and it refused soon after: it has a limit of which the count says nothing, or somebody else draws.
   const isHidden = memory.counted && nowMs - memory.slowedAtMs < hiddenWithinMs
   const refusedAt = isHidden ? rate * decreaseTold : rate
   return { rate: Math.max(minRate, rate * factor), ceiling: isFirst ? Math.max(minRate, refusedAt) : ceiling, calm: 0 }
@@ -227,9 +227,7 @@ export const learnFrom = (
     const strikes = told === null && fresh ? memory.strikes + 1 : memory.strikes
     const backoffMs = Math.min(firstBackoffMs * 2 ** Math.max(0, strikes - 1), maxBackoffMs) * (1 + random / 4)
     const until = Math.max(memory.blockedUntilMs, told === null ? nowMs + backoffMs : Math.max(told, nowMs + interval))
-    // Who counts aloud and says when there is more has said everything: another application has taken what was left.
-    const explained = memory.counted && signal.replenishAt !== null
-    const rates = fresh && !explained ? slowed(memory, told !== null, nowMs) : {}
+    const rates = fresh ? slowed(memory, told !== null, nowMs) : {}
     const after = {
       ...memory,
       ...rates,

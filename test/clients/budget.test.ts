@@ -307,11 +307,11 @@ describe('learning', () => {
     )
   })
 
-  test('the rate is not lowered for a 429 that another application explains', () => {
+  test('a 429 of a bucket that is counted aloud lowers the rate as any other that names a moment: somebody else draws on it', () => {
     const counted = learn(fullBucket, { ...nothingTold, status: 200, remaining: 5 }, start)
-    const explained = { ...nothingTold, status: 429, remaining: 0, replenishAt: new Date(start + 2_000) }
-    expect(learn(counted, explained, start).rate).toBe(1)
-    expect(learn(counted, { ...nothingTold, status: 429, retryAfter: new Date(start + 2_000) }, start).rate).toBe(0.8)
+    const until = new Date(start + 2_000)
+    expect(learn(counted, { ...nothingTold, status: 429, remaining: 0, replenishAt: until }, start).rate).toBe(0.8)
+    expect(learn(counted, { ...nothingTold, status: 429, retryAfter: until }, start).rate).toBe(0.8)
   })
 
   test('no signal, however odd, ever makes a bucket exceed the limit or break while nothing is counted aloud', () => {

@@ -41,6 +41,28 @@ describe('where the marketplace counts aloud', () => {
     expect(refused / sent).toBeLessThan(0.01)
     expect(sent / (allowed - 10 * foreignPerMinute)).toBeGreaterThanOrEqual(0.98)
   })
+
+  test.each([1, 2, 4])(
+    '%i processes go slower where it takes much, instead of being refused again and again',
+    async (processes) => {
+      for (const [tokens, foreignPerMinute, latencyMs] of [
+        [60, 40, 40],
+        [600, 200, 300],
+        [600, 100, 300],
+      ] as const) {
+        const fleet = await runFleet({
+          processes,
+          durationMs: tenMinutes,
+          ...always(tokens),
+          foreignPerMinute,
+          latencyMs,
+          tells: true,
+        })
+        expect(fleet.refused / fleet.requests.length).toBeLessThan(0.02)
+        expect(fleet.sent / (fleet.allowed - 10 * foreignPerMinute)).toBeGreaterThanOrEqual(0.98)
+      }
+    },
+  )
 })
 
 describe('where the marketplace says nothing', () => {
