@@ -184,6 +184,40 @@ export const underLimit = (memory: BucketMemory, from: RateLimit, to: RateLimit,
   return { ...memory, arrivalMs: refitted([before, memory], [after, memory], { nowMs, perMs: to.perMs }), promisedMs: 0 }
 }
 
+/**
+ * One bucket out of two states of it that do not know of each other: what either was told holds, with the longer debt, and the rate of whoever was
+ * refused last.
+ */
+export const merged = (limit: RateLimit, one: BucketMemory, other: BucketMemory, nowMs: number): BucketMemory => {
+  const laterMs = other.slowedAtMs - one.slowedAtMs
+  // Moments that went from clock to clock are the same but for a little.
+  const isSame = Math.abs(laterMs) <= hasteMs
+  const { rate, ceiling, calm } = (isSame ? other.rate > one.rate : laterMs > 0) ? other : one
+  const both = {
+    ...one,
+    rate,
+    ceiling,
+    calm,
+    counted: one.counted || other.counted,
+    blockedUntilMs: Math.max(one.blockedUntilMs, other.blockedUntilMs),
+    strikes: Math.max(one.strikes, other.strikes),
+    slowedAtMs: Math.max(one.slowedAtMs, other.slowedAtMs),
+  }
+  const fitted = [one, other].map((memory) => {
+    const [from, to] = [bucketShape(limit, memory.counted), bucketShape(limit, both.counted)]
+    return refitted([from, memory], [to, both], { nowMs, perMs: limit.perMs })
+  })
+  return { ...both, arrivalMs: Math.max(...fitted) }
+}
+
+/** The bucket after what was used of it elsewhere, which another memory of the same limit counts from a full bucket on. */
+export const lessUsed = (limit: RateLimit, memory: BucketMemory, used: BucketMemory, nowMs: number): BucketMemory => {
+  const owed = (used.arrivalMs - nowMs) / intervalOf(bucketShape(limit, used.counted), used)
+  if (owed <= 0) return memory
+  const interval = intervalOf(bucketShape(limit, memory.counted), memory)
+  return { ...memory, arrivalMs: roundUp(Math.max(memory.arrivalMs, nowMs) + owed * interval) }
+}
+
 /** The bucket of a marketplace that does not say any more what is left. What it held when it did is more than it holds now. */
 const uncounted = (limit: RateLimit, memory: BucketMemory, nowMs: number): BucketMemory => {
   const after = { ...memory, counted: false }

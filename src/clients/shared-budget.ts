@@ -9,8 +9,11 @@ import {
   fullBucket,
   intervalOf,
   learnFrom,
+  lessUsed,
+  merged,
   recovers,
   shifted,
+  underLimit,
 } from './bucket.ts'
 import {
   type BucketKey,
@@ -102,6 +105,17 @@ interface SharedBucket extends LocalBucket {
   isDirty: boolean
   /** A sole process has stored it once. */
   isStored: boolean
+  /** The part of it that is this process's while the store is away, and what this process has used of the whole since then. */
+  away: { readonly part: LocalBucket; used: BucketMemory } | null
+}
+
+/** What is known of a bucket and not stored: it is merged into the first text of it that is read. */
+interface Carried {
+  readonly memory: BucketMemory
+  /** The limit under which it stands so. */
+  readonly limit: RateLimit
+  /** What was used while the store was away, counted from a full bucket on. */
+  readonly used: BucketMemory
 }
 
 /** A part of a limit; never more than that part in the long run. */
@@ -122,6 +136,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   /** Of the operations that each process calls for itself. */
   const own = createInProcessBudget({ limitOf, now: clock.wallMs, monotonicMs: clock.monotonicMs, random })
   const buckets = new Map<string, SharedBucket>()
+  const carried = new Map<string, Carried>()
   let mode: Mode = 'out'
   let members = 0
   let othersAreReady = false
@@ -139,7 +154,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         bucket.memory = shifted(bucket.memory, stepMs)
         bucket.notBeforeMs += stepMs
         bucket.promisedMs += stepMs
+        if (bucket.away === null) continue
+        bucket.away.part.memory = shifted(bucket.away.part.memory, stepMs)
+        bucket.away.used = shifted(bucket.away.used, stepMs)
       }
+      for (const [name, { memory, limit, used }] of carried)
+        carried.set(name, { memory: shifted(memory, stepMs), limit, used: shifted(used, stepMs) })
     }
     return clock.wallMs()
   }
@@ -157,6 +177,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       promisedMs: 0,
       isDirty: false,
       isStored: false,
+      away: null,
     }
     buckets.set(name, bucket)
     return bucket
@@ -192,11 +213,44 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
 
   const forget = (): void => buckets.clear()
 
+  /** A bucket as another limit, and later knowledge of it, have it. */
+  const together = (older: Carried, { memory, limit, used }: Carried): Carried => {
+    const nowMs = now()
+    const [was, before] = [older.memory, older.used].map((known) => underLimit(known, older.limit, limit, nowMs))
+    if (was === undefined || before === undefined) return { memory, limit, used }
+    return { memory: merged(limit, memory, was, nowMs), limit, used: lessUsed(limit, used, before, nowMs) }
+  }
+
+  const carry = (name: string, known: Carried): void => {
+    const older = carried.get(name)
+    carried.set(name, older === undefined ? known : together(older, known))
+  }
+
+  /** Keeps what this process knows of its buckets for when they are read next. */
+  const carryAll = (): void => {
+    for (const [name, bucket] of buckets) {
+      const limit = limitOfBucket(bucket)
+      carry(name, { memory: bucket.memory, limit, used: bucket.away?.used ?? fullBucket })
+    }
+    forget()
+  }
+
+  /** What was read of a bucket, with what this process knows of it besides. On the clock of the store. */
+  const withCarried = (name: string, memory: BucketMemory, limit: RateLimit, storeMs: number): BucketMemory => {
+    const known = carried.get(name)
+    if (known === undefined) return memory
+    const [own, used] = [known.memory, known.used].map((one) =>
+      underLimit(shifted(one, storeAheadMs), known.limit, limit, storeMs),
+    )
+    if (own === undefined || used === undefined) return memory
+    return lessUsed(limit, merged(limit, memory, own, storeMs), used, storeMs)
+  }
+
   const goAway = (error: unknown): void => {
     if (mode === 'away') return
     report?.away(error)
     mode = 'away'
-    forget()
+    carryAll()
   }
 
   /** A store that does not answer is borne as long as the last announcement holds; a process that was giving its share away has none. */
@@ -224,21 +278,24 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const join = async (): Promise<void> => {
     const wasAway = mode === 'away'
     const { isSole } = await announce('claim')
-    forget()
+    carryAll()
     mode = isSole ? 'sole' : 'shared'
     if (wasAway) report?.back()
   }
 
   /** Stores exactly what it remembers, for whoever comes after. */
   const handOver = async (): Promise<void> => {
-    const texts = new Map(
-      [...buckets].map(([name, bucket]) => {
-        const limit = limitOfBucket(bucket)
-        return [name, textOf(bucket.memory, limit)] as const
-      }),
-    )
+    const known = [...buckets].map(([name, bucket]) => {
+      const limit = limitOfBucket(bucket)
+      return [name, { memory: bucket.memory, limit, used: fullBucket }] as const
+    })
     forget()
-    if (texts.size > 0) await store.put(id, texts)
+    try {
+      if (known.length > 0) await store.put(id, new Map(known.map(([name, of]) => [name, textOf(of.memory, of.limit)])))
+    } catch (error) {
+      for (const [name, of] of known) carry(name, of)
+      throw error
+    }
   }
 
   const yieldToOthers = async (): Promise<void> => {
@@ -310,8 +367,9 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const limit = limitOf(key.sellerId, key.operation)
     if (!buckets.has(name)) {
       const bucket = bucketOf(key)
-      bucket.memory = shifted(memoryOf(value.text, limit, storeMs), -storeAheadMs)
+      bucket.memory = shifted(withCarried(name, memoryOf(value.text, limit, storeMs), limit, storeMs), -storeAheadMs)
       bucket.limit = limit
+      bucket.isDirty = carried.delete(name)
     }
     return bucketOf(key)
   }
@@ -344,28 +402,51 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const limitAway = ({ sellerId, operation }: BucketKey): RateLimit =>
     partOf(limitOf(sellerId, operation), members === 0 ? strangersShare : 1 / (members + 1))
 
-  /** The part of the bucket that is this process's while nobody can be asked. It may have been emptied by somebody else. */
-  const bucketAway = (key: BucketKey): SharedBucket => {
-    const known = buckets.get(nameOfBucket(key))
-    if (known !== undefined) return known
-    const shape = bucketShape(limitAway(key))
+  /**
+   * The bucket as it was known before nobody could be asked, and the part of it that is this process's meanwhile. The part begins empty, since
+   * somebody else may have used it, and with all that was learned.
+   */
+  const bucketAway = (key: BucketKey): SharedBucket & { readonly away: NonNullable<SharedBucket['away']> } => {
     const bucket = bucketOf(key)
-    bucket.memory = { ...fullBucket, arrivalMs: now() + shape.burst * shape.intervalMs }
-    return bucket
+    const { away } = bucket
+    if (away !== null) return Object.assign(bucket, { away })
+    const known = carried.get(nameOfBucket(key))
+    carried.delete(nameOfBucket(key))
+    if (known !== undefined) {
+      bucket.memory = known.memory
+      bucket.limit = known.limit
+    }
+    const shape = bucketShape(limitAway(key), bucket.memory.counted)
+    const arrivalMs = now() + shape.burst * intervalOf(shape, bucket.memory)
+    const part = localBucket(key, { ...bucket.memory, arrivalMs, promisedMs: 0 })
+    return Object.assign(bucket, { away: { part, used: known?.used ?? fullBucket } })
   }
 
   const takeAway = (key: BucketKey): Grant | Wait => {
     const nowMs = now()
-    const leave = takeLocally(bucketAway(key), limitAway(key), nowMs)
+    const bucket = bucketAway(key)
+    const limit = limitOfBucket(bucket)
     // The store may answer again at any moment: who is told of hours now would sleep through it.
-    return leave.granted ? leave : waitUntil(Math.min(leave.availableAt.getTime(), nowMs + awayPatienceMs))
+    const soon = (ms: number): Wait => waitUntil(Math.min(ms, nowMs + awayPatienceMs))
+    const allowedMs = allowedAtMs(bucketShape(limit, bucket.memory.counted), bucket.memory)
+    if (allowedMs > nowMs) return soon(allowedMs)
+    const leave = takeLocally(bucket.away.part, limitAway(key), nowMs)
+    if (!leave.granted) return soon(leave.availableAt.getTime())
+    const { used } = bucket.away
+    const shape = bucketShape(limit, used.counted)
+    bucket.away.used = { ...used, arrivalMs: Math.max(used.arrivalMs, nowMs) + intervalOf(shape, used) }
+    return leave
   }
 
   const learnAway = (key: BucketKey, signal: BudgetSignal): void => {
     if (mode !== 'away') return
     const bucket = bucketAway(key)
-    noteAnswer(bucket)
-    bucket.memory = learnFrom(limitAway(key), bucket.memory, signal, { nowMs: now(), random: random() })
+    const limit = limitOfBucket(bucket)
+    const { part } = bucket.away
+    const at = { nowMs: now(), random: random() }
+    noteAnswer(part)
+    part.memory = learnFrom(limitAway(key), part.memory, signal, at)
+    bucket.memory = learnFrom(limit, bucket.memory, signal, at)
   }
 
   /** How many to draw at once: what was asked for within the time that a lease is for, and a fair part of what is there. */
@@ -382,14 +463,17 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const { value, storeMs } = await store.read(name)
       storeAheadMs = storeMs - now()
       const eased = bucket.eased
-      const memory = easedBy(limit, memoryOf(value.text, limit, storeMs), eased, storeMs)
+      const known = carried.get(name)
+      const whole = withCarried(name, memoryOf(value.text, limit, storeMs), limit, storeMs)
+      const memory = easedBy(limit, whole, eased, storeMs)
       const shape = bucketShape(limit, memory.counted)
       const drawn = drawFrom(shape, memory, storeMs, wanted(bucket, clock.monotonicMs()))
       bucket.memory = shifted(drawn.memory, -storeAheadMs)
       bucket.notBeforeMs = drawn.waitUntilMs - storeAheadMs
-      if (drawn.drawn === 0 && eased === 0) return
+      if (drawn.drawn === 0 && eased === 0 && known === undefined) return
       if (!(await store.swap(name, value.version, storedText(drawn.memory, limit)))) continue
       bucket.eased -= eased
+      if (carried.get(name) === known) carried.delete(name)
       if (drawn.drawn > 0)
         bucket.lease = { count: drawn.drawn, used: 0, drawnAtMs: clock.monotonicMs(), intervalMs: intervalOf(shape, memory) }
       return
@@ -432,6 +516,29 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     return waitUntil(bucket.promisedMs)
   }
 
+  /** Stores what one answer says; false where too many others wrote meanwhile. */
+  const learnStored = async (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal): Promise<boolean> => {
+    const name = nameOfBucket(bucket.key)
+    for (let swap = 0; swap < mostSwaps; swap += 1) {
+      const { value, storeMs } = await store.read(name)
+      storeAheadMs = storeMs - now()
+      const known = carried.get(name)
+      const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + storeAheadMs)
+      const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
+      const whole = withCarried(name, memoryOf(value.text, limit, storeMs), limit, storeMs)
+      const memory = learnFrom(limit, whole, moved, { nowMs: storeMs, random: random() })
+      if (!(await store.swap(name, value.version, storedText(memory, limit)))) continue
+      if (carried.get(name) === known) carried.delete(name)
+      bucket.memory = shifted(memory, -storeAheadMs)
+      const allowedMs = allowedAtMs(bucketShape(limit, memory.counted), bucket.memory)
+      // More is there than was thought: whoever asks now need not stand behind those who were told of less.
+      if (allowedMs < bucket.notBeforeMs) bucket.promisedMs = 0
+      bucket.notBeforeMs = allowedMs
+      return true
+    }
+    return false
+  }
+
   const learnShared = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
     const bucket = bucketOf(key)
     const limit = limitOfBucket(bucket)
@@ -452,21 +559,13 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     bucket.memory = believed
     bucket.notBeforeMs = Math.max(bucket.notBeforeMs, believed.blockedUntilMs)
     if (signal.status === 429 || signal.remaining === 0) bucket.lease = null
-    const name = nameOfBucket(key)
-    for (let swap = 0; swap < mostSwaps; swap += 1) {
-      const { value, storeMs } = await store.read(name)
-      storeAheadMs = storeMs - now()
-      const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + storeAheadMs)
-      const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
-      const memory = learnFrom(limit, memoryOf(value.text, limit, storeMs), moved, { nowMs: storeMs, random: random() })
-      if (!(await store.swap(name, value.version, storedText(memory, limit)))) continue
-      bucket.memory = shifted(memory, -storeAheadMs)
-      const allowedMs = allowedAtMs(bucketShape(limit, memory.counted), bucket.memory)
-      // More is there than was thought: whoever asks now need not stand behind those who were told of less.
-      if (allowedMs < bucket.notBeforeMs) bucket.promisedMs = 0
-      bucket.notBeforeMs = allowedMs
-      return
+    try {
+      if (await learnStored(bucket, limit, signal)) return
+    } catch (error) {
+      carry(nameOfBucket(key), { memory: bucket.memory, limit, used: fullBucket })
+      throw error
     }
+    carry(nameOfBucket(key), { memory: bucket.memory, limit, used: fullBucket })
   }
 
   const take = async (key: BucketKey): Promise<Grant | Wait> => {
@@ -511,7 +610,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       return [
         ...own.snapshot(),
         ...[...buckets.values()].map((bucket) =>
-          stateOfBucket(bucket, limitOf(bucket.key.sellerId, bucket.key.operation), nowMs),
+          stateOfBucket(bucket.away?.part ?? bucket, limitOf(bucket.key.sellerId, bucket.key.operation), nowMs),
         ),
       ]
     },

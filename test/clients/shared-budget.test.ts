@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fullBucket } from '../../src/clients/bucket.ts'
+import { type BudgetSignal, fullBucket } from '../../src/clients/bucket.ts'
 import type { RateLimit } from '../../src/clients/operation.ts'
 import { createSharedBudget } from '../../src/clients/shared-budget.ts'
 import { type FleetOptions, memoryStore, runFleet } from './support/virtual-fleet.ts'
@@ -95,6 +95,69 @@ describe('where the marketplace says nothing', () => {
       expect((after.length - refused) / ((3_600_000 - halvedAtMs - 60_000) / 2_000)).toBeGreaterThanOrEqual(0.9)
     },
   )
+})
+
+describe('while the store is away', () => {
+  const other = { name: 'orders.get', limit: perMinute(60), payloadKeys: [] }
+  /** Processes that ask each second, and what each answer to a request says. */
+  const everySecond = async (
+    processes: number,
+    limit: RateLimit,
+    seconds: number,
+    isAway: (second: number) => boolean,
+    answer: Omit<BudgetSignal, 'remaining' | 'replenishAt'>,
+  ) => {
+    let nowMs = Date.UTC(2026, 10, 22)
+    const store = memoryStore(() => nowMs)
+    const operation = { name: 'orders.acknowledge', limit, payloadKeys: [] }
+    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+    const budgets = Array.from({ length: processes }, (_, index) =>
+      createSharedBudget({ store, id: `p${index}`, limitOf: (_seller, of) => of.limit, clock, random: () => 0.5 }),
+    )
+    for (const budget of budgets) await budget.take('S', other)
+    const grantedAt: number[] = []
+    for (let second = 0; second < seconds; second += 1) {
+      nowMs += 1_000
+      store.isAway = isAway(second)
+      for (const budget of budgets) {
+        await budget.beat()
+        await budget.take('S', other)
+        if (!(await budget.take('S', operation)).granted) continue
+        grantedAt.push(second)
+        await budget.learn('S', operation, { ...answer, remaining: null, replenishAt: null })
+      }
+    }
+    return {
+      grantedAt,
+      rates: () => budgets.flatMap((budget) => budget.snapshot()).filter((state) => state.operation === operation.name),
+    }
+  }
+  const often = (second: number): boolean => second >= 100 && second % 100 < 20
+
+  test.each([1, 2])('%i processes remember that they were told to come back in an hour', async (processes) => {
+    const until = new Date(Date.UTC(2026, 10, 22) + 3_600_000)
+    const { grantedAt } = await everySecond(processes, perMinute(60), 3_590, often, { status: 429, retryAfter: until })
+    expect(grantedAt.filter((second) => second > 5)).toEqual([])
+  })
+
+  test.each([1, 2])('what %i processes use of an hourly call then is used', async (processes) => {
+    const hourly: RateLimit = { tokens: 1, perMs: 3_600_000 }
+    for (const untilSecond of [9_000, 14_400]) {
+      const isAway = (second: number): boolean => second >= 1_000 && second < untilSecond
+      const { grantedAt } = await everySecond(processes, hourly, 18_000, isAway, { status: 200, retryAfter: null })
+      const gaps = grantedAt.map((second, index) => second - (grantedAt[index - 1] ?? Number.NEGATIVE_INFINITY))
+      const since = gaps.filter((_gap, index) => (grantedAt[index] ?? 0) >= untilSecond)
+      expect(since.length).toBeGreaterThan(0)
+      expect(Math.min(...since)).toBeGreaterThanOrEqual(3_600)
+    }
+  })
+
+  test.each([1, 2])('%i processes keep the rate that refusals have taught them', async (processes) => {
+    for (const isAway of [often, (second: number): boolean => second >= 300 && second < 1_150]) {
+      const { rates } = await everySecond(processes, perMinute(60), 1_200, isAway, { status: 429, retryAfter: null })
+      for (const { memory } of rates()) expect(memory.rate).toBeLessThan(0.1)
+    }
+  })
 })
 
 test('a limit that an operator has set holds for a process alone, however many the marketplace says to be left', async () => {
