@@ -78,6 +78,12 @@ export interface Caller<A extends Authorisation = Authorisation> {
   download(call: Call & { readonly isFile: true }, options: CallOptions): Promise<FileAnswer | null>
   /** A failure that is found after the answer was accepted: it is complete JSON, but not what was asked for. */
   misfit(call: Call, answer: Pick<Answer, 'correlationId' | 'httpStatus'>): MarketplaceFailure
+  /**
+   * Takes no new calls: they fail as never sent and may be made again at once, by another caller. What is under way goes on; resolves when it
+   * has ended, at the latest when its requests have run out of time, and all is closed then.
+   */
+  retire(): Promise<void>
+  /** Breaks off what is under way, and closes. */
   close(): Promise<void>
 }
 
@@ -126,6 +132,10 @@ export interface CallerOptions<A extends Authorisation> {
 
 const defaultMaxBodyBytes = 32 * 1024 * 1024
 const defaultMaxRecords = 10_000
+/** Beyond the time of its requests, a call has so long to judge what they brought. */
+const retirementMarginMs = 5_000
+/** In the place of a network fault: the caller takes no new calls. */
+const callerRetired = 'CALLER_RETIRED'
 
 /** A verdict's fields where no answer was judged. */
 export const noAnswer = {
@@ -233,6 +243,9 @@ export const createCaller = <A extends Authorisation>({
   const announced = new Set<Operation>()
   const maxBodyBytes = parts.maxBodyBytes ?? defaultMaxBodyBytes
   const maxRecords = parts.maxRecords ?? defaultMaxRecords
+  let isRetired = false
+  let underWay = 0
+  let onRest: () => void = () => undefined
   const transport = createTransport({
     baseUrl,
     requestTimeoutMs,
@@ -247,6 +260,24 @@ export const createCaller = <A extends Authorisation>({
       correlationId,
       ofCredentials: operation.isOfCredentials === true,
     })
+
+  /** Something is under way from now on, until what this answers is called; a second call of that does nothing. */
+  const begin = (): (() => void) => {
+    let isOver = false
+    underWay += 1
+    return () => {
+      if (isOver) return
+      isOver = true
+      underWay -= 1
+      if (underWay === 0) onRest()
+    }
+  }
+
+  const refuseIfRetired = (operation: Operation, correlationId: string): void => {
+    if (!isRetired) return
+    const told = { kind: 'throttled', sent: 'never', retryAt: new Date(now()), networkCode: callerRetired } as const
+    throw fail(operation, correlationId, { ...noAnswer, ...told })
+  }
 
   const spend = async ({ operation, budgetScope }: Call, grant: Grant | undefined, correlationId: string): Promise<void> => {
     const leave = grant ?? (await parts.budget.take(sellerId, operation, budgetScope))
@@ -401,8 +432,13 @@ export const createCaller = <A extends Authorisation>({
   const authorisation = authorise({
     clock,
     async send(call, credentials, correlationId) {
-      await spend(call, undefined, correlationId)
-      return await attempt(call, credentials, correlationId, { signal: closing.signal })
+      const end = begin()
+      try {
+        await spend(call, undefined, correlationId)
+        return await attempt(call, credentials, correlationId, { signal: closing.signal })
+      } finally {
+        end()
+      }
     },
   })
 
@@ -453,6 +489,28 @@ export const createCaller = <A extends Authorisation>({
     return { ...result, correlationId, found: !nothingThere }
   }
 
+  /** A file that counts as under way until it has ended. */
+  const untilEnded = (body: Body, end: () => void): Body => {
+    const whole = async function* (): Body {
+      try {
+        yield* body
+      } finally {
+        end()
+      }
+    }
+    const leave = async (): Promise<void> => {
+      await body.return()
+      end()
+    }
+    return ownedBody(whole(), leave)
+  }
+
+  const close = async (): Promise<void> => {
+    isRetired = true
+    closing.abort()
+    transport.close()
+  }
+
   const misfit: Caller<A>['misfit'] = (call, answer) => {
     const kind = call.operation.write ? 'unknown' : 'malformed'
     return fail(call.operation, answer.correlationId, { ...noAnswer, kind, sent: 'answered', httpStatus: answer.httpStatus })
@@ -462,28 +520,55 @@ export const createCaller = <A extends Authorisation>({
     authorisation,
     clock,
     async call(call, options) {
-      const { outcome, verdict, records, found, correlationId } = await settle(call, options)
-      return {
-        found,
-        httpStatus: outcome.status ?? 0,
-        correlationId,
-        envelope: verdict.ok ? verdict.body : null,
-        records,
-        sentMs: outcome.sentMs,
-        answeredMs: outcome.answeredMs,
+      refuseIfRetired(call.operation, options.correlationId ?? randomUUID())
+      const end = begin()
+      try {
+        const { outcome, verdict, records, found, correlationId } = await settle(call, options)
+        return {
+          found,
+          httpStatus: outcome.status ?? 0,
+          correlationId,
+          envelope: verdict.ok ? verdict.body : null,
+          records,
+          sentMs: outcome.sentMs,
+          answeredMs: outcome.answeredMs,
+        }
+      } finally {
+        end()
       }
     },
     async download(call, options) {
-      const { outcome, file, found, correlationId } = await settle(call, options)
-      if (!found) return null
-      if (file === null) throw misfit(call, { correlationId, httpStatus: outcome.status ?? 0 })
-      const { headers, sentMs, answeredMs } = outcome
-      return { headers, correlationId, body: file, sentMs, answeredMs }
+      refuseIfRetired(call.operation, options.correlationId ?? randomUUID())
+      const end = begin()
+      let isOnItsWay = false
+      try {
+        const { outcome, file, found, correlationId } = await settle(call, options)
+        if (!found) return null
+        if (file === null) throw misfit(call, { correlationId, httpStatus: outcome.status ?? 0 })
+        const { headers, sentMs, answeredMs } = outcome
+        isOnItsWay = true
+        return { headers, correlationId, body: untilEnded(file, end), sentMs, answeredMs }
+      } finally {
+        if (!isOnItsWay) end()
+      }
     },
     misfit,
-    async close() {
-      closing.abort()
-      transport.close()
+    async retire() {
+      isRetired = true
+      // A call may ask for a token before its own request.
+      const longestMs = 2 * requestTimeoutMs + retirementMarginMs
+      if (underWay > 0 && !closing.signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, longestMs)
+          onRest = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+          closing.signal.addEventListener('abort', onRest, { once: true })
+        })
+      }
+      await close()
     },
+    close,
   }
 }

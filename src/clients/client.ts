@@ -19,6 +19,11 @@ export interface MarketplaceClient {
   /** The part that this endpoint declares, the same one each time; null where the seller does not have its host. */
   of<Part>(endpoint: Endpoint<Part>): Part
   readonly budget: { take(operation: Operation): Promise<Grant | Wait> }
+  /**
+   * Another client takes its place: calls that have begun go on, new ones fail as never sent, to be made again at once. Resolves when all has
+   * ended and is closed.
+   */
+  retire(): Promise<void>
   /** Aborts what is under way and closes idle connections. */
   close(): Promise<void>
 }
@@ -28,7 +33,7 @@ export interface Marketplace<Connection extends { readonly sellerId: string }> {
   connect(
     connection: Connection,
     parts: ClientParts,
-  ): Pick<MarketplaceClient, 'credentials' | 'vocabulary' | 'orderCommands' | 'close'> & {
+  ): Pick<MarketplaceClient, 'credentials' | 'vocabulary' | 'orderCommands' | 'retire' | 'close'> & {
     /** What its endpoints make their parts from. */
     readonly hosts: object
     readonly clock: { now(): Date }
@@ -45,7 +50,7 @@ export const createClient = <Connection extends { readonly sellerId: string }>(
   parts: ClientParts,
 ): MarketplaceClient => {
   const { sellerId } = connection
-  const { hosts, clock, credentials, vocabulary, orderCommands, close } = marketplace.connect(connection, parts)
+  const { hosts, clock, credentials, vocabulary, orderCommands, retire, close } = marketplace.connect(connection, parts)
   return {
     sellerId,
     vocabulary,
@@ -54,6 +59,7 @@ export const createClient = <Connection extends { readonly sellerId: string }>(
     clock: () => clock,
     of: (endpoint) => endpoint.partOf(hosts),
     budget: { take: (operation) => parts.budget.take(sellerId, operation) },
+    retire,
     close,
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { RateBudget } from '../clients/budget.ts'
 import type { MarketplaceClient } from '../clients/client.ts'
 import type { ClientHooks, ClientLog } from '../clients/client-parts.ts'
@@ -43,8 +44,8 @@ export interface SellerRegistry {
   /** @throws UnknownSeller */
   configured(sellerId: string): ConfiguredSeller
   /**
-   * Takes new settings: clients of sellers that have not changed are kept with their tokens, but forget that credentials were refused. They hold
-   * once `store` has resolved; where it fails, all stays as it was.
+   * Takes new settings: a client that would be made from the same is kept with its token, but forgets that credentials were refused; any other is
+   * retired, which nobody waits for. They hold once `store` has resolved; where it fails, all stays as it was.
    */
   replace(sellers: readonly SellerSettings[], store?: (marks: readonly SellerSettingsMark[]) => Promise<void>): Promise<void>
   /** Takes over how the sellers stand: the client of one that has been resumed since forgets that its credentials were refused. */
@@ -74,8 +75,20 @@ export interface SellerRegistryParts {
 
 interface Entry {
   readonly settings: SellerSettings
+  /** What the client was made from. */
+  readonly connection: SellerConnection
   readonly fingerprint: string
   readonly client: MarketplaceClient
+}
+
+/**
+ * Of what decides whether a token is granted, and of nothing else: what is refused with one is refused with the other. The built-in sandbox gets a new
+ * port at each start; its address must not make old credentials look new.
+ */
+const fingerprintOf = ({ marketplaceUrl }: SellerSettings, connection: SellerConnection): string => {
+  const { clientId, clientSecret, tokenPath, headerPrefix, serviceName, profile } = connection
+  const deciding = [clientId, clientSecret, marketplaceUrl, tokenPath, headerPrefix, serviceName, profile.name]
+  return createHash('sha256').update(JSON.stringify(deciding)).digest('hex')
 }
 
 /** Creates a client for each seller. */
@@ -105,14 +118,12 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
       requestTimeoutMs: parts.requestTimeoutMs,
       reportColumns: settings.reportColumns,
     }
-    // The sandbox gets a new port at each start; its address must not make old credentials look new.
-    const identity = { ...settings, profile: profile.name }
-    const fingerprint = createHash('sha256').update(JSON.stringify(identity)).digest('hex')
     const kept = entries.get(settings.sellerId)
-    if (kept?.fingerprint === fingerprint) return kept
+    if (kept !== undefined && isDeepStrictEqual(kept.connection, connection)) return { ...kept, settings }
     return {
       settings,
-      fingerprint,
+      connection,
+      fingerprint: fingerprintOf(settings, connection),
       client: parts.createClient(connection, {
         budget: parts.budget,
         log: parts.log,
@@ -130,10 +141,21 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
 
   const connectAll = (sellers: readonly SellerSettings[]): Map<string, Entry> =>
     new Map(sellers.map((settings) => [settings.sellerId, connect(settings)]))
-  /** Closes the clients of entries that are not among others. */
-  const closeWithout = async (from: Map<string, Entry>, others: Map<string, Entry>): Promise<void> => {
-    const kept = new Set(others.values())
-    await Promise.all([...from.values()].filter((entry) => !kept.has(entry)).map(({ client }) => client.close()))
+  const clientsWithout = (from: Map<string, Entry>, others: Map<string, Entry>): readonly MarketplaceClient[] => {
+    const kept = new Set([...others.values()].map(({ client }) => client))
+    return [...from.values()].map(({ client }) => client).filter((client) => !kept.has(client))
+  }
+  /** Clients that others have taken the place of, while something of them is under way. */
+  const retired = new Set<MarketplaceClient>()
+  const retire = async (client: MarketplaceClient): Promise<void> => {
+    retired.add(client)
+    try {
+      await client.retire()
+    } catch (error) {
+      parts.log.warn({ seller_id: client.sellerId, err: error }, 'a client that was replaced could not be closed')
+    } finally {
+      retired.delete(client)
+    }
   }
 
   entries = connectAll(parts.sellers)
@@ -154,13 +176,13 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
       try {
         await store([...next].map(([sellerId, { fingerprint }]) => ({ sellerId, credentialsFingerprint: fingerprint })))
       } catch (error) {
-        await closeWithout(next, entries)
+        await Promise.all(clientsWithout(next, entries).map((client) => client.close()))
         throw error
       }
       const before = entries
       entries = next
       for (const { client } of entries.values()) client.credentials.forgive()
-      await closeWithout(before, entries)
+      for (const client of clientsWithout(before, entries)) void retire(client)
     },
     learn: (standings) => {
       for (const { sellerId, resumes: count } of standings) {
@@ -171,7 +193,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
       }
     },
     close: async () => {
-      await Promise.all([...entries.values()].map((entry) => entry.client.close()))
+      await Promise.all([...[...entries.values()].map(({ client }) => client), ...retired].map((client) => client.close()))
     },
   }
 }

@@ -531,3 +531,42 @@ test('a budget that cannot learn loses no answer', async () => {
   expect(observed.record.ok).toBe(true)
   expect(logged.some((line) => line.level === 'warn')).toBe(true)
 })
+
+describe('a client that another one takes the place of', () => {
+  const gate = () => Promise.withResolvers<void>()
+
+  test('finishes what has begun, refuses what comes as never sent, and is closed then', async () => {
+    const [asked, mayAnswer] = [gate(), gate()]
+    const { url, seen } = await startMarketplace((_request, response) => {
+      asked.resolve()
+      void mayAnswer.promise.then(() => sendJson(response, 200, wirePageText([])))
+    })
+    const { client } = startClient(url)
+    const begun = client.of(ordersEndpoint).list(list, { signal: forever() })
+    await asked.promise
+    let isClosed = false
+    const retired = client.retire().then(() => {
+      isClosed = true
+    })
+    const failure = await failureOf(client.of(ordersEndpoint).list(list, { signal: forever() }))
+    expect(failure).toMatchObject({ kind: 'throttled', sent: 'never', networkCode: 'CALLER_RETIRED' })
+    expect(failure.retryAt?.getTime()).toBeLessThanOrEqual(Date.now())
+    expect([business(seen).length, isClosed]).toEqual([1, false])
+    mayAnswer.resolve()
+    expect(await begun).toMatchObject({ records: [] })
+    await retired
+    expect(await failureOf(client.of(ordersEndpoint).list(list, { signal: forever() }))).toMatchObject({ sent: 'never' })
+  })
+
+  test('is broken off when all is closed', async () => {
+    const asked = gate()
+    const { url } = await startMarketplace(() => asked.resolve())
+    const { client } = startClient(url)
+    const begun = failureOf(client.of(ordersEndpoint).list(list, { signal: forever() }))
+    await asked.promise
+    const retired = client.retire()
+    await client.close()
+    expect(await begun).toMatchObject({ networkCode: 'ABORTED' })
+    await retired
+  })
+})

@@ -106,6 +106,25 @@ test('settings that are read again let a refused seller try at once, also when t
   expect(await read(registry)).toBeNull()
 })
 
+test('settings that no client is made from leave the client where it is, and are taken', async () => {
+  const registry = await startProcess()
+  const client = registry.client(sellerId)
+  const [before] = registry.settings()
+  if (before === undefined) throw new Error('there is no seller')
+  const { credentialsFingerprint } = registry.configured(sellerId)
+  const logReasons = new Map([['q7', 'damaged']] as const)
+  await registry.replace([{ ...before, skus: ['NEW'], logReasons, reportColumns: before.reportColumns }])
+  expect(registry.client(sellerId)).toBe(client)
+  expect(registry.settingsOf(sellerId)).toMatchObject({ skus: ['NEW'], logReasons })
+
+  // Another client, of the same credentials.
+  await registry.replace([{ ...before, quantityField: 'statusQuantity' }])
+  expect(registry.client(sellerId)).not.toBe(client)
+  expect(registry.configured(sellerId)).toMatchObject({ credentialsFingerprint })
+  await registry.replace([{ ...before, clientSecret: 'another' }])
+  expect(registry.configured(sellerId).credentialsFingerprint).not.toBe(credentialsFingerprint)
+})
+
 test('the probe asks for one token, by one process, and takes the seller up again when it is granted', async () => {
   const [one, other] = [await startProcess(), await startProcess()]
   const probe = (registry: SellerRegistry) => probeSeller({ database: stage.database, sellers: registry }, sellerId, signal())

@@ -62,6 +62,7 @@ export const marketplace: Marketplace<SellerConnection> = {
       orderCommands: ordersEndpoint,
       credentials: caller.authorisation,
       clock: caller.clock,
+      retire: async () => void (await Promise.all([caller.retire(), hosts.display?.caller.retire()])),
       close: async () => void (await Promise.all([caller.close(), hosts.display?.caller.close()])),
     }
   },

@@ -107,7 +107,9 @@ export const settleFailure = async <Thing, Request extends object>(
     const throttled = failure.kind === 'throttled'
     parts.onOutcome?.(kind, throttled ? 'throttled' : 'not-sent')
     const reason = throttled
-      ? 'the marketplace asked to wait'
+      ? failure.sent === 'never'
+        ? 'the request did not leave, nothing was done'
+        : 'the marketplace asked to wait'
       : `the marketplace did not take the request, nothing was done: ${failure.message}`
     job.log.warn(fields, reason)
     const delayMs = waitOf(run, failure)

@@ -75,7 +75,8 @@ export const shop: Marketplace<ShopConnection> = {
     })
     const credentials = { ask: async () => ({ accepted: true }) as const, forgive: () => undefined }
     const { clock } = caller
-    return { hosts: { shop: caller }, vocabulary, orderCommands: salesEndpoint, clock, credentials, close: () => caller.close() }
+    const { retire, close } = caller
+    return { hosts: { shop: caller }, vocabulary, orderCommands: salesEndpoint, clock, credentials, retire, close }
   },
 }
 
