@@ -9,6 +9,7 @@ import { startHealthServer } from './daemon/health-server.ts'
 import { startHttp } from './daemon/http.ts'
 import { createIntake } from './daemon/intake.ts'
 import { startMarketplace } from './daemon/marketplace.ts'
+import { createOldLimits } from './daemon/old-limits.ts'
 import { passRereads } from './daemon/pass-rereads.ts'
 import { createQueues } from './daemon/queues.ts'
 import { rereadSellers } from './daemon/reread-sellers.ts'
@@ -62,7 +63,9 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
     metrics: createMetricsReader(context, database, marketplace, queues, syncMetrics),
   }
   await startHealthServer(context, observed)
-  const rereadHere = rereadSellers(context, marketplace, queues)
+  const oldLimits = createOldLimits(context, database, marketplace, queues)
+  oldLimits.voidWaits()
+  const rereadHere = rereadSellers(context, marketplace, queues, oldLimits)
   const reread = passRereads(context, database, marketplace, queues, rereadHere)
   const address = has('http')
     ? await startHttp({ context, database, marketplace, queues, intake, reread, webhooks, observed })

@@ -51,8 +51,6 @@ export interface MarketplacePart {
   learnSellers(): Promise<void>
   /** Takes other settings: they are stored first, and where that fails, the sellers stay as they were. */
   replaceSellers(settings: readonly SellerSettings[]): Promise<void>
-  /** Makes the commands due that wait by a limit of their seller which has been changed since this was called last; answers which. */
-  voidWaitsOfOldLimits(): Promise<readonly string[]>
   /** Told of the commands that wait no more, since the marketplace has begun to say how many requests are left. */
   onCommandsDue(listener: (commandIds: readonly string[]) => void): void
 }
@@ -149,16 +147,6 @@ export const startMarketplace = async (
       for (const { sellerId, skus } of settings) await recordConfiguredSkus(transaction, sellerId, skus)
     })
   }
-  const limitsOfSellers = (): ReadonlyMap<string, string> =>
-    new Map(sellers.settings().map(({ sellerId, rateLimits, profile }) => [sellerId, JSON.stringify([rateLimits, profile])]))
-  let lastLimits = limitsOfSellers()
-  const voidWaitsOfOldLimits = async (): Promise<readonly string[]> => {
-    const limits = limitsOfSellers()
-    const changed = [...limits].flatMap(([sellerId, text]) => ((lastLimits.get(sellerId) ?? text) === text ? [] : [sellerId]))
-    const woken = changed.length === 0 ? [] : await wakeWaitingCommands(database, changed)
-    lastLimits = limits
-    return woken
-  }
   closers.add('the row of this process', () =>
     leaveProcesses(database, owner).catch((error: unknown) => {
       quiet.warn('rereads', { err: error }, 'the row of this process cannot be removed')
@@ -208,7 +196,6 @@ export const startMarketplace = async (
         log.warn({ err: error }, 'which sellers this process serves no more cannot be said to the others yet; it is tried again')
       }
     },
-    voidWaitsOfOldLimits,
     onCommandsDue: (listener) => {
       commandsDue = listener
     },

@@ -1,6 +1,7 @@
 import { InvalidConfig, readSellersAgain } from '../config.ts'
 import type { DaemonContext } from './context.ts'
 import type { MarketplacePart } from './marketplace.ts'
+import type { OldLimits } from './old-limits.ts'
 import type { QueuesPart } from './queues.ts'
 
 /** What reading the sellers again has changed, by their ids. */
@@ -27,8 +28,9 @@ export type RereadSellersNow = () => Promise<RereadSellers>
 /** Reads the sellers again whenever it is called, and at each SIGHUP, where faults go to the log. One reading follows another. */
 export const rereadSellers = (
   { log, vocabularies, closers }: DaemonContext,
-  { sellers, replaceSellers, voidWaitsOfOldLimits }: MarketplacePart,
-  { relay, polls, wakeWaitingCommands }: QueuesPart,
+  { sellers, replaceSellers }: MarketplacePart,
+  { relay, polls }: QueuesPart,
+  { voidWaits }: OldLimits,
 ): RereadSellersNow => {
   const read: RereadSellersNow = async () => {
     const before = sellers.ids()
@@ -42,7 +44,7 @@ export const rereadSellers = (
       vocabularies.learn(settingsBefore)
       throw new SellersNotStored(error)
     }
-    wakeWaitingCommands(await voidWaitsOfOldLimits())
+    voidWaits()
     relay.nudge()
     polls.replan()
     const after = sellers.ids()

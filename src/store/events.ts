@@ -303,6 +303,15 @@ export const putOffEvent = async (
   )
 }
 
+/** Makes the waiting events of these sellers due that were to be looked at later. */
+export const wakeWaitingEvents = async (sql: SqlRunner, sellerIds: readonly string[]): Promise<void> => {
+  await sql.execute(
+    `UPDATE tallyman.erp_event e SET due_at = now()
+     WHERE e.status = 'received' AND ${waitingSellerOf} = ANY ($1::text[]) AND e.due_at > now()`,
+    sellerIds,
+  )
+}
+
 /** Waiting events that came longer ago than this, or whose source or id no job can carry. */
 export const endlessEvents = async (sql: SqlRunner, longestMs: number, limit: number): Promise<readonly StoredEvent[]> => {
   const rows = await sql.query<EventRow>(

@@ -118,7 +118,7 @@ const ofNoResource: Readonly<Record<string, TableMarks>> = {
   'tallyman.seller_roles': { none: 'role seller_id' },
   'tallyman.sellers': {
     none: `seller_id state stopped_reason stopped_at credentials_fingerprint created_at updated_at paused_by resumes probe_at served_at
-      removed_at removed_by`,
+      removed_at removed_by limits limits_since`,
   },
   'tallyman.superseded_versions': {
     none: 'seller_id resource first_seen_at last_seen_at',
