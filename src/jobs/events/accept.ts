@@ -19,6 +19,7 @@ import { retryOnDeadlock } from '../../store/faults.ts'
 import { inStep } from '../../store/in-step.ts'
 import { type OrderKey, orderIsStored } from '../../store/order-queries.ts'
 import { lockOrders } from '../../store/orders.ts'
+import { isSellerServed } from '../../store/sellers.ts'
 import { atOnce } from '../../store/together.ts'
 import { bodyHash, storedHash } from './body-hash.ts'
 import {
@@ -142,7 +143,7 @@ interface Examined {
 
 /** Examines events that can be stored; reads only. */
 export const examineEvents = async (
-  parts: RuleParts & Pick<AcceptParts, 'sellers' | 'only' | 'servedElsewhere'>,
+  parts: RuleParts & Pick<AcceptParts, 'sellers' | 'only'>,
   events: readonly IncomingEvent[],
 ): Promise<Examined> => {
   // Events are read while Postgres looks which of them are known; its failure is met below.
@@ -186,13 +187,9 @@ export const examineEvents = async (
   return { stored, conflicts, candidates, faults }
 }
 
-/** An event of a seller whom another process serves, which decides it where events are taken for others. */
-const leftToOthers = async (
-  { database, servedElsewhere }: RuleParts & Pick<AcceptParts, 'servedElsewhere'>,
-  addressed: Addressed,
-): Promise<Addressed> => {
-  if (addressed.ok || addressed.unserved === null) return addressed
-  if (servedElsewhere === undefined || !(await servedElsewhere(database, addressed.unserved))) return addressed
+/** An event of a seller whom another process serves is taken in for that process, which decides it. */
+const leftToOthers = async ({ database }: Pick<RuleParts, 'database'>, addressed: Addressed): Promise<Addressed> => {
+  if (addressed.ok || addressed.unserved === null || !(await isSellerServed(database, addressed.unserved))) return addressed
   return { ok: false, faults: [], unserved: null, unsure: `another process serves seller ${addressed.unserved}` }
 }
 

@@ -5,7 +5,6 @@ import type { EventFault } from '../../domain/event-shape.ts'
 import { isObject } from '../../domain/values.ts'
 import type { InboundOutcome } from '../../queues/inbound.ts'
 import { type EventReceipt, readStoredEvent } from '../../store/events.ts'
-import { isSellerServed } from '../../store/sellers.ts'
 import { acceptEvents, duplicateOf } from './accept.ts'
 import type { AcceptParts } from './parts.ts'
 
@@ -46,7 +45,6 @@ const sentenceOf = (faults: readonly EventFault[]): string => {
  * mode. Events about one order are taken in the order in which they are handed in.
  */
 export const createEventQueue = (parts: EventQueueParts) => {
-  const taking: EventQueueParts = { ...parts, servedElsewhere: isSellerServed }
   const lastOf = new Map<string, Promise<void>>()
 
   const inTurn = async <Result>(subject: string, work: () => Promise<Result>): Promise<Result> => {
@@ -84,7 +82,7 @@ export const createEventQueue = (parts: EventQueueParts) => {
     const { address } = readEvent(event)
     const subject = JSON.stringify([address?.sellerId ?? null, address?.purchaseOrderId ?? null])
     return inTurn(subject, async (): Promise<InboundOutcome> => {
-      const verdict = await acceptEvents(taking, [event], signal)
+      const verdict = await acceptEvents(parts, [event], signal)
       if (!verdict.ok && verdict.reason === 'invalid') return refuse(data, 'invalid-event', verdict.faults)
       const [receipt] = verdict.ok ? verdict.receipts : []
       if (receipt === undefined)

@@ -20,11 +20,6 @@ export interface AcceptParts {
   readonly settleTimeMs?: number
   /** Whose an event is that names no seller. Left out: no other process is asked. */
   readonly only?: (sql: SqlRunner) => Promise<OnlySeller>
-  /**
-   * Whether another process serves a seller: its events are then stored, for that process to decide. Left out: they are refused, as whoever posts
-   * can post to the other process.
-   */
-  readonly servedElsewhere?: (sql: SqlRunner, sellerId: string) => Promise<boolean>
   /** Told of each row of the SQL inbox that has been decided, once that is committed. Must not throw. */
   readonly onInbox?: (outcome: 'accepted' | 'refused') => void
   /** Rules of a seller that is served here. Left out: our own clock, shipments acknowledge first, refunds give back what they ask for. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
+import { dryRunEvents } from '../../../src/jobs/events/dry-run.ts'
 import type { AcceptParts } from '../../../src/jobs/events/parts.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { createServing, type Serving } from '../../../src/jobs/serving.ts'
@@ -64,6 +65,33 @@ describe('an event without sellerId, where two processes serve a seller each', (
     }
     for (const process of looks)
       expect(await post(process, 'e-1')).toEqual({ ok: false, reason: 'invalid', faults: [{ index: 0, ...missing }] })
+  })
+
+  test('is stored when it names its seller, whichever of them is posted to, and decided by the one that serves it', async () => {
+    const both = [processOf(['s-1']), processOf(['s-2'])] as const
+    for (const { serving } of both) await serving.begin('start')
+    await seedOrder(stage.database, 's-2', purchaseOrder('1', [orderLine('1', 'A', 3)]))
+    const event = { source, id: 'e-1', type: 'erp.order.accepted', data: { sellerId: 's-2', purchaseOrderId: '1' } }
+    const clientOf = (sellerId: string): never => {
+      throw new Error(`no request to ${sellerId} is worded here`)
+    }
+    expect(await dryRunEvents({ ...both[0], clientOf }, [event])).toMatchObject([
+      {
+        would: 'accepted',
+        commands: [],
+        problem: { code: 'event-waits', detail: expect.stringContaining('another process serves seller s-2') },
+      },
+    ])
+    expect(await acceptEvents(both[0], [event], signal)).toMatchObject({
+      ok: true,
+      receipts: [{ state: 'received', commands: [] }],
+    })
+    expect(await look(both[0], 'e-1')).toEqual({ elsewhere: 's-2' })
+    expect(await look(both[1], 'e-1')).toBe('settled')
+    expect(await stored('e-1')).toMatchObject({ state: 'accepted', sellerId: 's-2' })
+    // Nobody serves it any more.
+    await silentFor('s-2', 121)
+    expect(await acceptEvents(both[0], [{ ...event, id: 'e-2' }], signal)).toMatchObject({ ok: false, reason: 'invalid' })
   })
 
   test('is decided when it names its seller, by the process that serves it, and not put off by the other', async () => {
