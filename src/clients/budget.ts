@@ -14,9 +14,29 @@ import {
 } from './bucket.ts'
 import type { Operation, RateLimit, RateLimits } from './operation.ts'
 
-/** Leave to send one request. */
+/** Leave to send one request. Whoever sends none gives it back ({@link giveBack}). */
 export interface Grant {
   readonly granted: true
+}
+
+/** What each grant that can be given back undoes. */
+const undoings = new WeakMap<Grant, () => void | Promise<void>>()
+
+/** A grant that can be given back, once. */
+export const grantThat = (undo: () => void | Promise<void>): Grant => {
+  const grant: Grant = { granted: true }
+  undoings.set(grant, undo)
+  return grant
+}
+
+/**
+ * Gives back leave of which no use was made. It is there again if nobody has drawn on the bucket since, and no answer has come; otherwise it has gone,
+ * since what is left of the limit is then not known so well. Never rejects.
+ */
+export const giveBack = async (grant: Grant): Promise<void> => {
+  const undo = undoings.get(grant)
+  undoings.delete(grant)
+  await undo?.()
 }
 
 /** No leave yet: ask again at `availableAt` (our own clock). Nothing is reserved meanwhile. */
@@ -115,15 +135,23 @@ export const holdTo = (bucket: LocalBucket, limit: RateLimit, nowMs: number): bo
   return bucket.memory !== before
 }
 
+/** Whether nothing has been taken out of a bucket since it stood so, and nothing learned. */
+const isDrawnAsAfter = (then: BucketMemory, now: BucketMemory): boolean =>
+  now.arrivalMs === then.arrivalMs && now.blockedUntilMs === then.blockedUntilMs && now.calm === then.calm
+
 /** Takes one request out of a bucket in memory. */
 export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number): Grant | Wait => {
   holdTo(bucket, limit, nowMs)
   const spreadMs = bucket.key.operation.isShared ? 0 : limit.perMs
-  const { memory, waitUntilMs } = takeFrom(bucketShape(limit, bucket.memory.counted), bucket.memory, nowMs, spreadMs)
+  const before = bucket.memory
+  const { memory, waitUntilMs } = takeFrom(bucketShape(limit, before.counted), before, nowMs, spreadMs)
   bucket.memory = memory
   if (waitUntilMs !== null) return { granted: false, availableAt: new Date(waitUntilMs) }
   noteGrant(bucket, nowMs)
-  return { granted: true }
+  return grantThat(() => {
+    noteAnswer(bucket)
+    if (isDrawnAsAfter(memory, bucket.memory)) bucket.memory = { ...bucket.memory, arrivalMs: before.arrivalMs }
+  })
 }
 
 /** How a bucket stands. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Body, ownedBody } from './body.ts'
 import type { BudgetSignal } from './bucket.ts'
-import type { Grant } from './budget.ts'
+import { type Grant, giveBack } from './budget.ts'
 import type { CallOptions } from './call-options.ts'
 import type { ClientParts } from './client-parts.ts'
 import type { MarketplaceClock } from './clock.ts'
@@ -279,9 +279,9 @@ export const createCaller = <A extends Authorisation>({
     throw fail(operation, correlationId, { ...noAnswer, ...told })
   }
 
-  const spend = async ({ operation, budgetScope }: Call, grant: Grant | undefined, correlationId: string): Promise<void> => {
-    const leave = grant ?? (await parts.budget.take(sellerId, operation, budgetScope))
-    if (leave.granted) return
+  const spend = async ({ operation, budgetScope }: Call, correlationId: string): Promise<Grant> => {
+    const leave = await parts.budget.take(sellerId, operation, budgetScope)
+    if (leave.granted) return leave
     throw fail(operation, correlationId, { ...noAnswer, kind: 'throttled', sent: 'never', retryAt: leave.availableAt })
   }
 
@@ -351,7 +351,7 @@ export const createCaller = <A extends Authorisation>({
     call: Call,
     credentials: Pick<Credentials, 'headers' | 'secrets'>,
     correlationId: string,
-    { signal, mayLeave }: Pick<CallOptions, 'signal' | 'mayLeave'>,
+    { grant, signal, mayLeave }: Pick<CallOptions, 'signal' | 'mayLeave'> & { readonly grant: Grant },
   ): Promise<Attempt> => {
     const request: HttpRequest = {
       method: call.method,
@@ -367,6 +367,7 @@ export const createCaller = <A extends Authorisation>({
       ? await exchangeFile(request)
       : { outcome: await transport.exchange(request), file: null }
     const { outcome, text, cut } = cutAnswer(call, came)
+    if (outcome.sent === 'never') await giveBack(grant)
     if (outcome.status !== null)
       clock.observe(headerText(outcome.headers, 'date') ?? undefined, outcome.sentMs, outcome.answeredMs)
     const exchange: Exchange = {
@@ -434,8 +435,8 @@ export const createCaller = <A extends Authorisation>({
     async send(call, credentials, correlationId) {
       const end = begin()
       try {
-        await spend(call, undefined, correlationId)
-        return await attempt(call, credentials, correlationId, { signal: closing.signal })
+        const grant = await spend(call, correlationId)
+        return await attempt(call, credentials, correlationId, { grant, signal: closing.signal })
       } finally {
         end()
       }
@@ -451,9 +452,10 @@ export const createCaller = <A extends Authorisation>({
     options: Pick<CallOptions, 'grant' | 'signal' | 'mayLeave'>,
     correlationId: string,
   ): Promise<Attempt & { readonly mayRepeat: boolean }> => {
-    await spend(call, options.grant, correlationId)
+    // In this order: without credentials no request leaves, and where one call an hour is allowed, that must not cost the hour.
     const credentials = await authorisation.credentials(options.signal)
-    const made = await attempt(call, credentials, correlationId, options)
+    const grant = options.grant ?? (await spend(call, correlationId))
+    const made = await attempt(call, credentials, correlationId, { ...options, grant })
     const { verdict, outcome } = made
     if (verdict.ok || !verdict.renewToken) return { ...made, mayRepeat: outcome.staleConnection && !call.operation.write }
     const othersMayDo = credentials.reject(verdict.faults)

@@ -19,6 +19,7 @@ import {
   type BucketKey,
   createInProcessBudget,
   type Grant,
+  grantThat,
   holdTo,
   type LimitOf,
   type LocalBucket,
@@ -92,6 +93,8 @@ type Mode = 'out' | 'sole' | 'yielding' | 'shared' | 'away'
 
 interface SharedBucket extends LocalBucket {
   lease: Lease | null
+  /** What was stored before a single request was drawn, and the version in which it was; null: several were, or none. */
+  beforeDraw: { readonly version: number; readonly text: string } | null
   drawing: Promise<void> | null
   /** Requests that were asked for lately, and since when. */
   asked: number
@@ -169,6 +172,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const bucket = buckets.get(name) ?? {
       ...localBucket(key),
       lease: null,
+      beforeDraw: null,
       drawing: null,
       asked: 0,
       askedSinceMs: 0,
@@ -474,9 +478,24 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       if (!(await store.swap(name, value.version, storedText(drawn.memory, limit)))) continue
       bucket.eased -= eased
       if (carried.get(name) === known) carried.delete(name)
+      bucket.beforeDraw = drawn.drawn === 1 ? { version: value.version + 1, text: storedText(memory, limit) } : null
       if (drawn.drawn > 0)
         bucket.lease = { count: drawn.drawn, used: 0, drawnAtMs: clock.monotonicMs(), intervalMs: intervalOf(shape, memory) }
       return
+    }
+  }
+
+  /** Stores what was there before one request was drawn, unless somebody has written since. Several drawn at once are of a limit that soon has more. */
+  const undraw = async (bucket: SharedBucket, before: SharedBucket['beforeDraw']): Promise<void> => {
+    noteAnswer(bucket)
+    const name = nameOfBucket(bucket.key)
+    if (before === null || buckets.get(name) !== bucket) return
+    try {
+      if (!(await store.swap(name, before.version, before.text))) return
+      bucket.notBeforeMs = 0
+      bucket.promisedMs = 0
+    } catch (error) {
+      bear(error)
     }
   }
 
@@ -496,7 +515,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       if (next !== null) {
         bucket.lease = next
         noteGrant(bucket, now())
-        return { granted: true }
+        const { beforeDraw } = bucket
+        return grantThat(() => undraw(bucket, beforeDraw))
       }
       bucket.lease = null
       if (now() < bucket.notBeforeMs || draws === mostDraws) break

@@ -10,7 +10,7 @@ import {
   learnFrom,
   takeFrom,
 } from '../../src/clients/bucket.ts'
-import { createInProcessBudget } from '../../src/clients/budget.ts'
+import { createInProcessBudget, type Grant, giveBack } from '../../src/clients/budget.ts'
 import { tokenOperation } from '../../src/clients/marketplace/authorisation.ts'
 import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
 import type { Operation, RateLimit } from '../../src/clients/operation.ts'
@@ -388,6 +388,56 @@ describe('the budget of all sellers', () => {
     now += waitMs
     monotonicMs += waitMs
     expect(await budget.take('s', ordersEndpoint.operations.get)).toEqual({ granted: true })
+  })
+
+  test('has back what is given back, once, and if nobody has drawn and no answer has come since', async () => {
+    let now = start
+    const limits = { 'orders.get': { tokens: 1, perMs: 3_600_000 } }
+    const budget = createInProcessBudget({ limits, now: () => now })
+    const { get } = ordersEndpoint.operations
+    const take = () => budget.take('s', get)
+    const grantOf = async (): Promise<Grant> => {
+      const leave = await take()
+      if (!leave.granted) throw new Error('there is no leave')
+      return leave
+    }
+    const first = await grantOf()
+    now += 20_000
+    // Whoever asked meanwhile has drawn nothing.
+    expect((await take()).granted).toBe(false)
+    await giveBack(first)
+    const second = await grantOf()
+    await giveBack(first)
+    expect((await take()).granted).toBe(false)
+    await budget.learn('s', get, { status: 200, ...nothingTold })
+    await giveBack(second)
+    expect((await take()).granted).toBe(false)
+  })
+
+  test('lets no more requests leave than the limit, in any window, however many are given back', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        anyLimit,
+        fc.array(fc.record({ gap: fc.nat(40), isUsed: fc.boolean() }), { minLength: 50, maxLength: 300 }),
+        async (limit, asked) => {
+          let now = start
+          const budget = createInProcessBudget({ limits: { 'orders.get': limit }, now: () => now })
+          const used: number[] = []
+          const unused: Grant[] = []
+          const { burst, intervalMs } = bucketShape(limit)
+          for (const { gap, isUsed } of asked) {
+            now += Math.round((gap * intervalMs) / 20)
+            const leave = await budget.take('s', ordersEndpoint.operations.get)
+            const [late] = unused.splice(0)
+            if (late !== undefined) await giveBack(late)
+            if (!leave.granted) continue
+            if (isUsed) used.push(now)
+            else unused.push(leave)
+          }
+          expect(mostInAnyWindow(used, limit.perMs)).toBeLessThanOrEqual(Math.max(limit.tokens, burst))
+        },
+      ),
+    )
   })
 
   test('takes by the limit of the operation, unless another one is given for its name', async () => {

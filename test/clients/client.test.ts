@@ -8,7 +8,7 @@ import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
 import type { Page } from '../../src/clients/record.ts'
 import { allOperations } from './operations.ts'
 import { wireLine, wireOrderSample, wirePageText, wireReturnSample } from './samples.ts'
-import { forever, generousLimits, sendJson, startClient, startMarketplace, startTcp } from './servers.ts'
+import { forever, generousLimits, sendJson, startClient, startMarketplace, startServer, startTcp } from './servers.ts'
 
 const from = new Date('2026-05-01T00:00:00.123Z')
 const to = new Date('2026-11-21T05:00:00.001Z')
@@ -383,6 +383,27 @@ describe('the budget', () => {
     const { client } = startClient(url, { budget })
     expect(await client.of(ordersEndpoint).get('1', { signal: forever() })).toBeNull()
     expect(answers).toBe(2)
+    expect(await client.budget.take(ordersEndpoint.operations.get)).toMatchObject({ granted: false })
+  })
+
+  test('a request for which there are no credentials, or that cannot leave, has used up nothing either', async () => {
+    let answers = 0
+    const { url } = await startServer((request, response) => {
+      answers += 1
+      if (answers === 1) sendJson(response, 500, {})
+      else if (request.target === '/v3/token') sendJson(response, 200, { access_token: 't', expires_in: 900 })
+      else sendJson(response, 200, { order: wireOrderSample('1') })
+    })
+    const hourly = { tokens: 1, perMs: 3_600_000 }
+    const budget = createInProcessBudget({ limits: { ...generousLimits, 'orders.get': hourly, 'orders.acknowledge': hourly } })
+    const { client } = startClient(url, { budget })
+    const orders = client.of(ordersEndpoint)
+    expect(await failureOf(orders.get('1', { signal: forever() }))).toMatchObject({ operation: 'token', sent: 'never' })
+    expect(await orders.get('1', { signal: forever() })).not.toBeNull()
+    const request = orders.prepare.acknowledge('1')
+    const tooLate = { signal: forever(), correlationId: 'c', mayLeave: () => false }
+    expect(await failureOf(orders.send(request, tooLate))).toMatchObject({ sent: 'never' })
+    expect(await client.budget.take(ordersEndpoint.operations.acknowledge)).toEqual({ granted: true })
     expect(await client.budget.take(ordersEndpoint.operations.get)).toMatchObject({ granted: false })
   })
 

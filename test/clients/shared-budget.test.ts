@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type BudgetSignal, fullBucket } from '../../src/clients/bucket.ts'
+import { giveBack } from '../../src/clients/budget.ts'
 import type { RateLimit } from '../../src/clients/operation.ts'
 import { createSharedBudget } from '../../src/clients/shared-budget.ts'
 import { type FleetOptions, memoryStore, runFleet } from './support/virtual-fleet.ts'
@@ -201,6 +202,35 @@ test('of two processes, each that waits alone is told the moment of the next req
   // Whoever comes behind another one in the same process is told one interval more.
   const third = await one.take('S', operation)
   expect(third.granted ? 0 : third.availableAt.getTime() - nowMs).toBeLessThanOrEqual(121_500)
+})
+
+test('what one of two processes gives back is there for the other one, unless that one has written since', async () => {
+  let nowMs = Date.UTC(2026, 10, 22)
+  const store = memoryStore(() => nowMs)
+  const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+  const operation = { name: 'orders.cancel', limit: { tokens: 1, perMs: 3_600_000 }, payloadKeys: [] }
+  const [one, two] = ['one', 'two'].map((id) =>
+    createSharedBudget({ store, id, limitOf: () => operation.limit, clock, random: () => 0.5 }),
+  )
+  if (one === undefined || two === undefined) throw new Error('a process is missing')
+  const beat = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      nowMs += 1_000
+      for (const budget of [one, two]) await budget.beat()
+    }
+  }
+  for (const budget of [one, two]) await budget.take('S', { ...operation, name: 'orders.get' })
+  await beat(3)
+  const unused = await one.take('S', operation)
+  if (!unused.granted) throw new Error('there is no leave')
+  await beat(20)
+  await giveBack(unused)
+  const used = await two.take('S', operation)
+  if (!used.granted) throw new Error('there is no leave')
+  await one.learn('S', operation, { status: 429, remaining: null, replenishAt: null, retryAfter: null })
+  await giveBack(used)
+  await beat(60)
+  for (const budget of [one, two]) expect((await budget.take('S', operation)).granted).toBe(false)
 })
 
 test.each([1, 2])('a store that loses its content gives %i processes no second call within the hour', async (processes) => {

@@ -1,4 +1,4 @@
-import type { Grant } from '../../clients/budget.ts'
+import { type Grant, giveBack } from '../../clients/budget.ts'
 import { faultPoint } from '../../fault-points.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import { moveCommand } from '../../store/command-steps.ts'
@@ -87,7 +87,7 @@ const finish = async (run: AnyRun, step: Step): Promise<JobOutcome> => {
 /** Runs another command with the leave that this one has got. */
 const runInstead = async ({ parts, job }: AnyRun, commandId: string, grant: Grant): Promise<void> => {
   const command = await readOpenCommand(parts, commandId)
-  if (command === null || !command.sellerAtWork) return
+  if (command === null || !command.sellerAtWork) return await giveBack(grant)
   let hasEnded = false
   job.underWay?.add(commandId)
   try {

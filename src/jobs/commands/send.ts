@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Grant } from '../../clients/budget.ts'
+import { type Grant, giveBack } from '../../clients/budget.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
 import { faultPoint } from '../../fault-points.ts'
 import { leaseForReading, readAttempts, recordIntent, recordOutcome, renewLease } from '../../store/command-attempts.ts'
@@ -33,6 +33,24 @@ export const send = async <Thing, Request extends object>(run: Run<Thing, Reques
     const earlier = await letEarlierGo(parts.database, command, job.underWay ?? [])
     if (earlier !== null) return { kind: 'instead', commandId: earlier.id, grant, delayMs: earlier.inMs }
   }
+  let mayHaveLeft = false
+  try {
+    return await sendWith(run, grant, () => {
+      mayHaveLeft = true
+    })
+  } finally {
+    // Where one call an hour is allowed, a command that is not sent must not cost the hour.
+    if (!mayHaveLeft) await giveBack(grant)
+  }
+}
+
+/** As {@link send}, with leave for the request. `leaves`: told before the request may leave. */
+const sendWith = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  grant: Grant,
+  leaves: () => void,
+): Promise<Step> => {
+  const { parts, command, subject } = run
   const unknownMs = unknownForMs(run)
   if (unknownMs > 0) return postponed(run, 'a request of before the restore may still take effect', unknownMs)
   const sight = subject.readsFirst || command.attempts > 0 || mayBeForgotten(run) ? await readLeased(run) : null
@@ -44,7 +62,7 @@ export const send = async <Thing, Request extends object>(run: Run<Thing, Reques
     const prepared = await prepare(run, sight, correlationId)
     if ('step' in prepared) return prepared.step
     faultPoint('command.after-intent')
-    return await sendPrepared(run, prepared, { correlationId, grant, deadline })
+    return await sendPrepared(run, prepared, { correlationId, grant, deadline, leaves })
   } finally {
     deadline.end()
   }
@@ -54,7 +72,16 @@ export const send = async <Thing, Request extends object>(run: Run<Thing, Reques
 const sendPrepared = async <Thing, Request extends object>(
   run: Run<Thing, Request>,
   { request, baseline }: { readonly request: Request; readonly baseline: object },
-  { deadline, ...call }: { readonly correlationId: string; readonly grant: Grant; readonly deadline: SendingDeadline },
+  {
+    deadline,
+    leaves,
+    ...call
+  }: {
+    readonly correlationId: string
+    readonly grant: Grant
+    readonly deadline: SendingDeadline
+    readonly leaves: () => void
+  },
 ): Promise<Step> => {
   const { command, subject, job } = run
   // Its lease is ours: nobody else's, that would have to be over.
@@ -66,11 +93,13 @@ const sendPrepared = async <Thing, Request extends object>(
   try {
     const signal = AbortSignal.any([job.signal, deadline.signal])
     const mayLeave = (): boolean => !deadline.passed()
+    leaves()
     const answer = await subject.send(request, { ...call, signal, mayLeave })
     faultPoint('command.after-send')
     return await settleAnswer(sent, baseline, answer)
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
+    if (error.sent === 'never') await giveBack(call.grant)
     faultPoint('command.after-send')
     return settleFailure(sent, error)
   }

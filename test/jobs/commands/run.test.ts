@@ -461,6 +461,28 @@ describe('the command engine', () => {
       expect(await statesOf(ids)).toEqual(['confirmed', 'pending', 'pending'])
     })
 
+    test('keeps it while the order cannot be read before', async () => {
+      const [order, other] = [await place(2), await place(1)]
+      await sellers.close()
+      aheadMs = 0
+      const hourly = { tokens: 1, perMs: hourMs }
+      sellers = registry({ now, limits: { 'orders.cancel': hourly, 'orders.get': { tokens: 1, perMs: 30_000 } } })
+      parts = { ...parts, sellers, clock: { wallMs: now, monotonicMs: now } }
+      await sellers
+        .client(sellerId)
+        .of(ordersEndpoint)
+        .get(other, { signal: AbortSignal.timeout(5_000) })
+      const id = await submit(order, {
+        kind: 'cancel',
+        payload: { lines: [{ lineNumber: '1', quantity: 1, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] },
+      })
+      expect(await runCommand(parts, id, job())).toMatchObject({ reason: expect.stringContaining('rate budget for reading') })
+      aheadMs += 31_000
+      await stage.database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = $1', id)
+      await runCommand(parts, id, job())
+      expect(await stateOf(id)).toMatchObject({ attempts: 1 })
+    })
+
     test('tells whose job comes at the wrong moment now', async () => {
       const moved: string[] = []
       const [late = '', early = ''] = await waiting(null, '2026-05-01T00:00:00Z')
