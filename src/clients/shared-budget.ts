@@ -152,6 +152,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const now = (): number => {
     const stepMs = stepOfClock()
     if (stepMs !== 0) {
+      // A clock that nobody sets may have stood still with the machine: the announcement has run out meanwhile, and somebody else may have come.
+      if (stepMs > believedForMs) believedUntilMs = Number.NEGATIVE_INFINITY
       storeAheadMs -= stepMs
       for (const bucket of buckets.values()) {
         bucket.memory = shifted(bucket.memory, stepMs)
@@ -264,6 +266,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   }
 
   const announce = async (sole: 'claim' | 'keep' | 'yield'): Promise<{ readonly isSole: boolean; readonly others: number }> => {
+    // What is noticed of the clock now is about the last announcement.
+    now()
     const sentAtMs = clock.monotonicMs()
     let answer = await store.announce(id, { sole, forMs: memberForMs })
     const ended = answer.value.others.filter((other) => options.hasEnded?.(other.id) === true)
@@ -327,6 +331,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
 
   const beat = async (): Promise<void> => {
     if (mode === 'out' || mode === 'yielding' || joining !== null) return
+    now()
     try {
       const isIdle = clock.monotonicMs() - askedAtMs > idleAfterMs
       if (isIdle && mode !== 'away') {
@@ -339,7 +344,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         if (!isSole) await join()
         else if (others > 0) await yieldToOthers()
         else await storeSnapshots()
-      } else if (mode === 'shared') {
+      } else if (mode === 'shared' && clock.monotonicMs() <= believedUntilMs) {
         const { isSole } = await announce('claim')
         if (isSole) {
           // Whoever was there has gone, or the store knows of nobody any more.
@@ -357,6 +362,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
 
   /** A process of which nothing was heard for too long must not think that it is alone, or that all others are known. */
   const doubt = (): void => {
+    now()
     if ((mode === 'sole' || mode === 'shared') && clock.monotonicMs() > believedUntilMs)
       goAway(new Error('the rate budget could not be announced in time'))
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type BudgetSignal, fullBucket } from '../../src/clients/bucket.ts'
 import { giveBack } from '../../src/clients/budget.ts'
 import type { RateLimit } from '../../src/clients/operation.ts'
-import { createSharedBudget } from '../../src/clients/shared-budget.ts'
+import { createSharedBudget, type SharedBudget } from '../../src/clients/shared-budget.ts'
 import { type FleetOptions, memoryStore, runFleet } from './support/virtual-fleet.ts'
 
 const perMinute = (tokens: number): RateLimit => ({ tokens, perMs: 60_000 })
@@ -159,6 +159,54 @@ describe('while the store is away', () => {
       for (const { memory } of rates()) expect(memory.rate).toBeLessThan(0.1)
     }
   })
+})
+
+test.each([1, 2])('a process that slept with its machine asks who came meanwhile before it goes on, %i awake', async (awake) => {
+  for (const beatsFirst of [false, true]) {
+    let [nowMs, sleptMs] = [Date.UTC(2026, 10, 22), 0]
+    const store = memoryStore(() => nowMs)
+    const operation = { name: 'orders.ship', limit: perMinute(60), payloadKeys: [] }
+    const other = { ...operation, name: 'orders.get' }
+    const start = (id: string, monotonicMs: () => number) =>
+      createSharedBudget({
+        store,
+        id,
+        limitOf: () => operation.limit,
+        clock: { wallMs: () => nowMs, monotonicMs },
+        random: () => 0.5,
+      })
+    const sleeper = start('sleeper', () => nowMs - sleptMs)
+    const others = Array.from({ length: awake }, (_, index) => start(`awake${index}`, () => nowMs))
+    const signal = { status: 200, remaining: 59, replenishAt: null, retryAfter: null }
+    const take = async (budget: SharedBudget): Promise<number> => {
+      let taken = 0
+      while ((await budget.take('S', operation)).granted) taken += 1
+      return taken
+    }
+    await sleeper.take('S', operation)
+    await sleeper.learn('S', operation, signal)
+    for (let second = 0; second < 120; second += 1) {
+      nowMs += 1_000
+      if (second < 3) await sleeper.beat()
+      else sleptMs += 1_000
+      for (const budget of second < 3 ? [] : others) {
+        await budget.take('S', other)
+        await budget.beat()
+      }
+    }
+    let taken = 0
+    for (const [index, budget] of others.entries()) {
+      if (index === 0 && (await budget.take('S', operation)).granted) {
+        taken += 1
+        await budget.learn('S', operation, { ...signal, remaining: 58 })
+      }
+      taken += await take(budget)
+    }
+    if (beatsFirst) await sleeper.beat()
+    taken += await take(sleeper)
+    expect(taken).toBeGreaterThan(50)
+    expect(taken).toBeLessThanOrEqual(60)
+  }
 })
 
 test('a limit that an operator has set holds for a process alone, however many the marketplace says to be left', async () => {
