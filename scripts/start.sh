@@ -4,7 +4,13 @@
 # `npm` tells us alone; the daemon takes what arrives twice for one.
 
 child=
+is_daemon=
 asked=
+terminal=
+[ ! -t 0 ] || terminal=yes
+
+# `npm` ends by SIGHUP without telling us: the daemon stops when it is gone.
+[ "${npm_lifecycle_event:-}" != start ] || export TALLYMAN_STARTED_BY="$PPID"
 
 # Always SIGTERM: a shell starts programs beside itself with SIGINT ignored, until Node takes care of it.
 ask() {
@@ -13,19 +19,31 @@ ask() {
 }
 trap ask INT TERM
 
+# The terminal is closed, which ends what was started in it; or the sellers are to be read again, as a daemon that begins only now does anyway.
+hang_up() {
+  if [ -n "$terminal" ] && [ ! -t 0 ]; then ask
+  elif [ -n "$is_daemon" ] && [ -n "$child" ]; then kill -HUP "$child" 2>/dev/null
+  fi
+}
+trap hang_up HUP
+
 # Runs a program, waits for its end, and leaves its exit code in `status`.
 run() {
-  "$@" &
-  child=$!
-  # A signal may have come before there was a child to pass it on to.
-  [ -z "$asked" ] || kill -TERM "$child" 2>/dev/null
-  # `wait` also returns when a signal comes.
-  while wait "$child"; status=$?; kill -0 "$child" 2>/dev/null; do :; done
-  child=
-  case "$asked$status" in
+  while :; do
+    "$@" &
+    child=$!
+    # A signal may have come before there was a child to pass it on to.
+    [ -z "$asked" ] || kill -TERM "$child" 2>/dev/null
+    # `wait` also returns when a signal comes.
+    while wait "$child"; status=$?; kill -0 "$child" 2>/dev/null; do :; done
+    child=
     # It ended by the very signal, before it could listen for it.
-    yes130 | yes143) exit 0 ;;
-  esac
+    case "$asked$status" in
+      yes129 | yes130 | yes143) exit 0 ;;
+      129) continue ;;
+    esac
+    return 0
+  done
 }
 
 run node scripts/setup.mjs
@@ -33,5 +51,6 @@ run node scripts/setup.mjs
 [ "$status" -eq 0 ] || exit "$status"
 # The second start takes half the time. Where nothing can be written there, Node goes on without.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$PWD/node_modules/.cache/tallyman}"
+is_daemon=yes
 run node_modules/.bin/node --max-semi-space-size=16 --initial-old-space-size=32 --heap-growing-percent=60 src/main.ts
 exit "$status"

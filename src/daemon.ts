@@ -18,21 +18,27 @@ import { createWebhooks } from './daemon/webhooks.ts'
 import { registerWork } from './daemon/work.ts'
 import { assertListenable } from './free-port.ts'
 import type { Logger } from './observability/log.ts'
+import type { StopSignals } from './stop-signals.ts'
 
 /**
- * Starts the parts that the roles need, runs until `stop` is aborted, drains, and closes everything.
+ * Starts the parts that the roles need, runs until it is asked to stop, drains, and closes everything.
  * @throws what keeps it from starting, after closing what was open
  */
-export const startDaemon = async (config: Config, log: Logger, stop: AbortSignal): Promise<void> => {
+export const startDaemon = async (config: Config, log: Logger, asked: Pick<StopSignals, 'signal' | 'hangUps'>): Promise<void> => {
   const closers = createClosers(log)
   try {
-    await run(config, log, stop, closers)
+    await run(config, log, asked, closers)
   } finally {
     await closers.closeAll()
   }
 }
 
-const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Closers): Promise<void> => {
+const run = async (
+  config: Config,
+  log: Logger,
+  { signal: stop, hangUps }: Pick<StopSignals, 'signal' | 'hangUps'>,
+  closers: Closers,
+): Promise<void> => {
   const context = createContext(config, log, stop, closers)
   const { has } = context
   const { host, port, healthPort } = config.http
@@ -65,7 +71,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
   await startHealthServer(context, observed)
   const oldLimits = createOldLimits(context, database, marketplace, queues)
   oldLimits.voidWaits()
-  const rereadHere = rereadSellers(context, marketplace, queues, oldLimits)
+  const rereadHere = rereadSellers(context, marketplace, queues, oldLimits, hangUps)
   const reread = passRereads(context, database, marketplace, queues, rereadHere)
   const address = has('http')
     ? await startHttp({ context, database, marketplace, queues, intake, reread, webhooks, observed })

@@ -49,7 +49,7 @@ for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
 }
 
 try {
-  await startDaemon(config, log, stopping.signal)
+  await startDaemon(config, log, stopping)
   process.exit(0)
 } catch (error) {
   log.fatal({ err: error }, describeError(error).message)

@@ -1,7 +1,15 @@
+import { isatty } from 'node:tty'
+
 /** Callbacks that log a signal, once there is a log. */
 export interface StopWords {
   readonly first: (signal: NodeJS.Signals) => void
   readonly second: (signal: NodeJS.Signals) => void
+}
+
+/** Requests to read settings again, by SIGHUP. */
+export interface HangUps {
+  /** Calls the listener at each one, and at once if one came while nobody listened. Answers what ends that; the process outlives those after it. */
+  listen(listener: () => void): () => void
 }
 
 /** The request of a user or a supervisor to stop. */
@@ -10,6 +18,20 @@ export interface StopSignals {
   readonly signal: AbortSignal
   /** From now on there is work to finish, so the first signal requests a stop. Until then it ends the process, with exit code 0. */
   begun(words: StopWords): void
+  readonly hangUps: HangUps
+}
+
+/** `npm start` ends by SIGHUP without a word to what it has started: scripts/start.sh names its process here, and its end is a request to stop. */
+const starterVariable = 'TALLYMAN_STARTED_BY'
+const starterLookMs = 1_000
+
+const isThere = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
 }
 
 /**
@@ -21,6 +43,8 @@ const samePressMs = 1_000
 /**
  * Listens for SIGINT and SIGTERM. The first one drains; a further one that is not a duplicate ends the process at once with exit
  * code 1. The embedded Postgres and the sandbox detect the end of the process themselves.
+ *
+ * SIGHUP is a request to read settings again, unless it tells that the terminal is gone: that is a request to stop, and so is the end of `npm start`.
  */
 export const listenForStop = (): StopSignals => {
   const stopping = new AbortController()
@@ -42,10 +66,39 @@ export const listenForStop = (): StopSignals => {
     }
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal)
+
+  const onLost = (): void => {
+    if (!stopping.signal.aborted) onSignal('SIGHUP')
+  }
+  const hadTerminal = isatty(0)
+  let heard: (() => void) | null = null
+  let isMissed = false
+  process.on('SIGHUP', () => {
+    // What was a terminal answers no more once it is closed.
+    if (hadTerminal && !isatty(0)) onLost()
+    else if (heard === null) isMissed = true
+    else heard()
+  })
+  const starter = Number(process.env[starterVariable] ?? '0')
+  if (starter > 0)
+    setInterval(() => {
+      if (!isThere(starter)) onLost()
+    }, starterLookMs).unref()
+
   return {
     signal: stopping.signal,
     begun: (said) => {
       words = said
+    },
+    hangUps: {
+      listen: (listener) => {
+        heard = listener
+        if (isMissed) listener()
+        isMissed = false
+        return () => {
+          heard = null
+        }
+      },
     },
   }
 }

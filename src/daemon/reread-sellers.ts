@@ -1,4 +1,5 @@
 import { InvalidConfig, readSellersAgain } from '../config.ts'
+import type { HangUps } from '../stop-signals.ts'
 import type { DaemonContext } from './context.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import type { OldLimits } from './old-limits.ts'
@@ -31,6 +32,7 @@ export const rereadSellers = (
   { sellers, replaceSellers }: MarketplacePart,
   { relay, polls }: QueuesPart,
   { voidWaits }: OldLimits,
+  hangUps: HangUps,
 ): RereadSellersNow => {
   const read: RereadSellersNow = async () => {
     const before = sellers.ids()
@@ -67,7 +69,7 @@ export const rereadSellers = (
       else if (error instanceof SellersNotStored) log.error({ err: error.cause }, error.message)
       else log.error({ err: error }, 'the sellers could not be read again')
     })
-  process.on('SIGHUP', onHangUp)
-  closers.add('SIGHUP', async () => void process.off('SIGHUP', onHangUp))
+  const unhear = hangUps.listen(onHangUp)
+  closers.add('SIGHUP', async () => unhear())
   return readInTurn
 }

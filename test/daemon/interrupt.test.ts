@@ -15,6 +15,8 @@ interface InTerminal {
   output(): string
   /** Ctrl-C: the terminal sends SIGINT to all processes in its foreground. */
   press(): void
+  /** The terminal is gone: those who work in it get SIGHUP, and it answers no more. */
+  close(): void
 }
 
 const inTerminal = (command: string, env: Readonly<Record<string, string>>): InTerminal => {
@@ -26,7 +28,7 @@ const inTerminal = (command: string, env: Readonly<Record<string, string>>): InT
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     output += chunk
   })
-  return { child, output: () => output, press: () => void child.stdin.write('\u0003') }
+  return { child, output: () => output, press: () => void child.stdin.write('\u0003'), close: () => void child.kill('SIGKILL') }
 }
 
 const killIfThere = (pid: number): void => {
@@ -88,5 +90,74 @@ test.skipIf(process.platform !== 'linux')(
     // To the end, also when one fails: none of them leaves anything on the machine.
     const outcomes = await Promise.allSettled(Array.from({ length: atOnce }, work))
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  },
+)
+
+/** A start of the daemon by `npm start`, and what it leaves. */
+const withStart = async (
+  start: (env: Readonly<Record<string, string>>) => { readonly output: () => string },
+  work: (folder: string) => Promise<void>,
+): Promise<void> => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-hang-up-'))
+  await chmod(folder, 0o755)
+  const template = process.env['TALLYMAN_TEST_CLUSTER']
+  if (template !== undefined) execFileSync('cp', ['-a', `${template}/.`, folder])
+  const started = start({ DATA_DIR: folder, PORT: '0', SANDBOX_PORT: '0', LOG_FORMAT: 'json' })
+  try {
+    await eventually(() => expect(started.output()).toContain(isRunning), 150_000)
+    await work(folder)
+  } finally {
+    for (const { pid } of await processesOf(folder)) killIfThere(pid)
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+const npmStart = (env: Readonly<Record<string, string>>) => {
+  const child = spawn('npm', ['start'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk
+  })
+  return { child, output: () => output }
+}
+const onLinux = test.skipIf(process.platform !== 'linux')
+
+onLinux('a terminal that is closed ends what `npm start` has started in it', { timeout: 180_000 }, async () => {
+  let terminal: InTerminal | undefined
+  await withStart(
+    (env) => {
+      terminal = inTerminal('exec npm start', env)
+      return terminal
+    },
+    async (folder) => {
+      terminal?.close()
+      await eventually(async () => expect(await processesOf(folder)).toEqual([]), 30_000)
+    },
+  )
+})
+
+onLinux(
+  'SIGHUP to the shell of `npm start` is passed on to the daemon, and one to npm ends both',
+  { timeout: 180_000 },
+  async () => {
+    let npm: ReturnType<typeof npmStart> | undefined
+    await withStart(
+      (env) => {
+        npm = npmStart(env)
+        return npm
+      },
+      async (folder) => {
+        const shell = (await processesOf(folder)).find(({ command }) => command.endsWith('scripts/start.sh'))
+        expect(shell).toBeDefined()
+        process.kill(shell?.pid ?? 0, 'SIGHUP')
+        await eventually(() => expect(npm?.output()).toContain('sellers read again'), 20_000)
+        expect(npm?.child.exitCode).toBeNull()
+        npm?.child.kill('SIGHUP')
+        await eventually(async () => expect(await processesOf(folder)).toEqual([]), 30_000)
+        expect(npm?.output()).toContain('stopping: finishing work in progress')
+      },
+    )
   },
 )

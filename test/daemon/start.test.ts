@@ -306,6 +306,29 @@ test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with
   }
 })
 
+test('a SIGHUP during the start is remembered: the sellers are read again once they can be', { timeout: 120_000 }, async () => {
+  const postgres = await startTestPostgres()
+  try {
+    const databaseUrl = new URL(await postgres.database())
+    const passage = await openPassage(Number(databaseUrl.port))
+    await passage.cut()
+    databaseUrl.port = `${passage.port}`
+    const sellersFile = path.join(folder, 'sellers.json')
+    const seller = { sellerId: 'first', clientId: 'c', clientSecret: 's', marketplaceUrl: 'http://127.0.0.1:1' }
+    await writeFile(sellersFile, JSON.stringify([seller]))
+    const starting = run({ PORT: '0', DATA_DIR: folder, DATABASE_URL: databaseUrl.href, SELLERS_FILE: sellersFile })
+    await starting.says('Postgres does not answer yet')
+    await writeFile(sellersFile, JSON.stringify([seller, { ...seller, sellerId: 'second' }]))
+    starting.child.kill('SIGHUP')
+    await passage.open()
+    await starting.says(/"sellers":2,"msg":"sellers read again"/, 60_000)
+    expect(await starting.stop()).toBe(0)
+    await passage.close()
+  } finally {
+    await postgres.stop()
+  }
+})
+
 test('what nobody handled ends the daemon with a line that says what it was', async () => {
   // Thrown as soon as the daemon has said that it listens for such things.
   const throwing = `process.on('newListener', (event) => {
