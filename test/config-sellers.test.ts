@@ -7,7 +7,7 @@ import { InvalidConfig, readConfig } from '../src/config.ts'
 const marketplace = { MARKETPLACE_URL: 'https://m.example' }
 
 /** A folder with a sellers file in it, and whatever else stands there. */
-const withFiles = (files: Readonly<Record<string, string>>): string => {
+const withFiles = (files: Readonly<Record<string, string | Buffer>>): string => {
   const folder = mkdtempSync(path.join(tmpdir(), 'tallyman-sellers-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   for (const [name, content] of Object.entries(files)) writeFileSync(path.join(folder, name), content)
@@ -16,7 +16,7 @@ const withFiles = (files: Readonly<Record<string, string>>): string => {
 
 /** The faults of a sellers file, from its line on. */
 const faultsOf = (
-  text: string,
+  text: string | Buffer,
   { files = {}, ...variables }: { readonly files?: Readonly<Record<string, string>> } & Readonly<Record<string, unknown>> = {},
 ): readonly string[] => {
   const file = withFiles({ ...files, 's.yaml': text })
@@ -133,11 +133,25 @@ test.each(['clientId', 'clientSecret'])('%s that is missing, empty or given twic
   ])
   for (const name of ['HUNTER', 'UNSET_HUNTER'])
     expect(faultOf({ [`${credential}Env`]: name })).toEqual([
-      expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}Env names ${name}, which is unset or empty`),
+      expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}Env names a variable that is unset or empty`),
     ])
+  // A secret that was put there by mistake.
+  expect(faultOf({ [`${credential}Env`]: 'hunter2' }).join()).not.toContain('hunter2')
+  expect(faultOf({ [`${credential}File`]: 'hunter2' }).join()).not.toContain('hunter2')
   expect(faultOf({ [`${credential}Env`]: 'hunter 2' })).toEqual([
     expect.stringMatching(`sellers\\[1\\].${credential}Env is wrong: is not the name of a variable`),
   ])
+})
+
+test('a mark of UTF-8 in front is passed over, another encoding is a fault, and so is an id that no address can hold', () => {
+  const list = '- {sellerId: a, clientId: c, clientSecret: s}\n'
+  expect(faultsOf(`\uFEFF${list}`)).toEqual([])
+  expect(faultsOf(`\uFEFF${sellers({})}`)).toEqual([])
+  expect(faultsOf(Buffer.from(list.replace('s}', 'm\u00fcller}'), 'latin1'))).toEqual([
+    'cannot be read as JSON or YAML: it is not in UTF-8',
+  ])
+  for (const sellerId of ['.', '..'])
+    expect(faultsOf(sellers({ sellerId }))).toEqual([expect.stringMatching(/^line 3: sellers\[0\].sellerId is wrong/)])
 })
 
 test('a seller twice and an address that is missing are faults with their places', () => {
@@ -146,6 +160,21 @@ test('a seller twice and an address that is missing are faults with their places
     'line 9: sellers[1].sellerId stands in it twice, as in sellers[0]; accepted: each seller once',
     expect.stringMatching(/^line 8: sellers\[1\]\.marketplaceUrl is missing while MARKETPLACE_URL is unset/),
   ])
+})
+
+test.each(['CLIENT_SECRET', 'API_KEY'])('a %s_FILE that is no path is a fault that does not repeat it', (name) => {
+  const others = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', ...(name === 'API_KEY' ? { CLIENT_SECRET: 's' } : {}) }
+  const read = (): string => {
+    try {
+      readConfig({ ...others, [`${name}_FILE`]: 'hunter2' }, false)
+    } catch (error) {
+      if (error instanceof InvalidConfig) return error.faults.join()
+      throw error
+    }
+    return ''
+  }
+  expect(read()).toMatch(new RegExp(`^${name}_FILE: what it names cannot be read \\(ENOENT\\)`))
+  expect(read()).not.toContain('hunter2')
 })
 
 test.each(['CLIENT_SECRET', 'CLIENT_ID', 'API_KEY'])('an empty %s_FILE is a fault', (name) => {

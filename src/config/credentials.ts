@@ -49,7 +49,8 @@ export const readCredential = (
   if (variable !== undefined) {
     const value = variables[variable]?.trim() ?? ''
     return value === ''
-      ? fault(`names ${variable}, which is unset or empty; accepted: a variable that holds it`)
+      ? // What stands there may be the credential itself.
+        fault('names a variable that is unset or empty; accepted: the name of a variable that holds it')
       : { ok: true, value }
   }
   return { ok: true, value: plain ?? '' }

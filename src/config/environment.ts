@@ -283,7 +283,8 @@ export const readSecretFiles = (
       values[name] = readFileSync(file, 'utf8').trim()
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-      faults.push(`${name}_FILE: ${file} cannot be read (${code}); accepted: the path of a readable file`)
+      // What stands there may be the secret itself.
+      faults.push(`${name}_FILE: what it names cannot be read (${code}); accepted: the path of a readable file`)
     }
   }
   return values

@@ -162,12 +162,12 @@ const isNoId = `is not an id; accepted: ${idAccepts}`
 /** An id that Postgres holds, and an index of it. */
 export const storedId = text.refine(isStorable, isNoId)
 
-const sellerIdAccepts = `${idAccepts} and without white space around it`
-/** The id of a seller: it stands in every row, job and address, so it must be one in all of them. */
+const sellerIdAccepts = `${idAccepts}, without white space around it, neither . nor ..`
+/** The id of a seller: it stands in every row, job and address, so it must be one in all of them. Addresses lose `.` and `..`. */
 export const sellerIdText = z
   .string()
   .refine(
-    (value) => value !== '' && value === value.trim() && isStorable(value),
+    (value) => value !== '' && value !== '.' && value !== '..' && value === value.trim() && isStorable(value),
     `is not the id of a seller; accepted: ${sellerIdAccepts}`,
   )
   .meta({ accepts: sellerIdAccepts })

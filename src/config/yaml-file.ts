@@ -56,9 +56,18 @@ const faultOf = (document: Document.Parsed, lines: LineCounter): string | null =
   return alias === null ? null : `${placeOf(lines, alias)}: an alias names nothing; a value that begins with * must be quoted`
 }
 
-const textOf = (file: string): string | null => {
+const bytesOf = (file: string): Uint8Array | null => {
   try {
-    return readFileSync(file, 'utf8')
+    return readFileSync(file)
+  } catch {
+    return null
+  }
+}
+
+/** Without the mark that some editors put in front; null: it is no UTF-8, and would be read as something else than was meant. */
+const textOf = (bytes: Uint8Array): string | null => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     return null
   }
@@ -74,8 +83,10 @@ const plainOf = (document: Document): { readonly value: unknown } | null => {
 
 /** Reads a file of JSON or YAML. Its faults name places and never what stands there. */
 export const readYamlFile = (file: string): YamlFile => {
-  const text = textOf(file)
-  if (text === null) return { ok: false, fault: 'it is no readable file' }
+  const bytes = bytesOf(file)
+  if (bytes === null) return { ok: false, fault: 'it is no readable file' }
+  const text = textOf(bytes)
+  if (text === null) return { ok: false, fault: 'it is not in UTF-8' }
   const lines = new LineCounter()
   // Warnings of the parser to the process would quote the text as well.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, logLevel: 'error' })
