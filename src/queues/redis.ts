@@ -16,6 +16,11 @@ const openTimeoutMs = 5_000
 /** A sentinel that does not answer for so long is passed over. */
 const sentinelTimeoutMs = 2_000
 const longestReconnectMs = 2_000
+/**
+ * A server that owes an answer for so long is given up: one that falls silent without closing its connections, as a machine that has lost its power,
+ * would be waited for long after another one has taken its place. Longer than any wait for jobs that is asked for (five seconds; BullMQ's own: ten).
+ */
+const silentMs = 15_000
 /** Oldest version that BullMQ's scripts are tested with. */
 const oldestRedis = '6.2.0'
 
@@ -28,6 +33,7 @@ const common = {
   protocol: 2,
   connectTimeout: 5_000,
   keepAlive: 10_000,
+  socketTimeout: silentMs,
   // A server that was demoted to a replica refuses writes: reconnect, and send the refused command again (it had no effect).
   reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
 } as const satisfies RedisOptions

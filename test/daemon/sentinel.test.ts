@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { hasRedisServer, startTestSentinel, type TestSentinel } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { placeOrder, post, sandboxSeller, untilEffects, untilReady, untilSettled } from './support.ts'
+import { placeOrder, post, readiness, sandboxSeller, untilEffects, untilReady, untilSettled } from './support.ts'
 
 /** Several servers, and the daemon. */
 const startMs = 120_000
@@ -81,6 +81,33 @@ describe.skipIf(!hasRedisServer())('a Redis that sentinels watch', () => {
     await eventually(async () => expect(await sentinel.master.command('ROLE')).toContain('slave'))
     expect(await sentinel.command('SENTINEL', 'get-master-addr-by-name', 'orders')).not.toContain(masterPort)
     await untilReady(daemon)
+  })
+
+  test('a master that falls silent with its connections open is left when the replica is promoted', {
+    timeout: startMs,
+  }, async () => {
+    const own = await startTestSentinel('orders')
+    const other = await startTestDaemon({
+      ...sandboxSeller,
+      DATABASE_URL: await postgres.database(),
+      REDIS_URL: own.url,
+      MARKETPLACE_URL: sandbox.url,
+      POLL_ORDERS: '1s',
+      POLL_RETURNS: 'off',
+    })
+    try {
+      const [, processId] = /process_id:(\d+)/.exec(String(await own.master.command('INFO', 'server'))) ?? []
+      process.kill(Number(processId), 'SIGSTOP')
+      await eventually(async () => expect(await own.replica.command('ROLE')).toContain('master'))
+      await eventually(async () => expect((await readiness(other)).status).toBe(503))
+      await eventually(async () => expect((await readiness(other)).status).toBe(200), 60_000)
+      const order = await placeOrder(sandbox, 1)
+      expect(await post(other, accepted(order))).toBe(202)
+      await untilEffects(sandbox, order, ['acknowledged'])
+    } finally {
+      await other.program.kill()
+      await own.stop()
+    }
   })
 
   test('the doctor asks the sentinels, and then the master that they name', async () => {
