@@ -1,3 +1,5 @@
+import { headerMomentMs } from '../domain/header-moment.ts'
+
 /**
  * The marketplace's clock, estimated from the `Date` header of its answers.
  *
@@ -53,7 +55,7 @@ export const createMarketplaceClock = (now: () => number): MarketplaceClock => {
     at,
     now: () => at(now()),
     observe(dateHeader, sentMs, receivedMs) {
-      const dateMs = dateHeader === undefined ? Number.NaN : Date.parse(dateHeader)
+      const dateMs = dateHeader === undefined ? Number.NaN : headerMomentMs(dateHeader)
       if (!Number.isNaN(dateMs)) estimate = learnOffset(estimate, dateMs, sentMs, receivedMs)
     },
   }

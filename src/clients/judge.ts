@@ -1,3 +1,4 @@
+import { headerMomentMs } from '../domain/header-moment.ts'
 import { isObject } from '../domain/values.ts'
 import type { BudgetSignal } from './bucket.ts'
 import {
@@ -132,7 +133,7 @@ export const headerText = (headers: ResponseHeaders, name: string): string | nul
 
 /**
  * A moment that a header names, as a wait in ms from now: epoch ms, epoch s, ISO 8601, HTTP date, or a small number of seconds.
- * Dates are on the marketplace's clock; one that makes no sense there is tried on ours. Clamped to [0, one day], so no timer can
+ * One without a zone is UTC. Dates are on the marketplace's clock; one that makes no sense there is tried on ours. Clamped to [0, one day], so no timer can
  * overflow (a known bug: epoch ms taken for seconds fires at once, again and again). Null when unreadable, and for numbers that are neither a wait
  * nor a moment of these years: no wait at all, or one of a day, would be made of them.
  */
@@ -140,7 +141,7 @@ export const waitMs = (value: string | null, nowMs: number, marketplaceNowMs: nu
   if (value === null || isOddNumber.test(value)) return null
   const number = /^\d{1,20}(?:\.\d+)?$/.test(value) ? Number(value) : null
   if (number !== null && number < longestSeconds) return Math.min(number * 1000, maxWaitMs)
-  const epochMs = number === null ? Date.parse(value) : number < 1e11 ? number * 1000 : number
+  const epochMs = number === null ? headerMomentMs(value) : number < 1e11 ? number * 1000 : number
   if (Number.isNaN(epochMs) || (number !== null && (epochMs < earliestMs || epochMs > latestMs))) return null
   const waits = [epochMs - marketplaceNowMs, epochMs - nowMs]
   const sensible = waits.find((wait) => wait >= 0 && wait <= maxWaitMs)

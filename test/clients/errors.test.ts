@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { FailureKind } from '../../src/clients/errors.ts'
 import type { Exchange, Verdict } from '../../src/clients/judge.ts'
 import { budgetSignal, classify, toFailure, waitMs } from '../../src/clients/judge.ts'
@@ -311,6 +311,21 @@ describe('when to try again', () => {
       expect(retryAfterMs({ [name]: String((now + 5_000) / 1000) })).toBe(5_000)
       expect(retryAfterMs({ [name]: new Date(now + 5_000).toISOString() })).toBe(5_000)
     }
+  })
+
+  test('a date without a zone is UTC, wherever the daemon runs', () => {
+    const zone = process.env['TZ']
+    process.env['TZ'] = 'America/New_York'
+    onTestFinished(() => {
+      if (zone === undefined) delete process.env['TZ']
+      else process.env['TZ'] = zone
+    })
+    const at = new Date(Math.ceil(now / 1_000) * 1_000 + 30_000)
+    const iso = at.toISOString().slice(0, -1)
+    const [day = '', date, month, year, time = ''] = at.toUTCString().split(' ')
+    const asC = `${day.slice(0, 3)} ${month} ${date} ${time} ${year}`
+    for (const value of [iso, iso.slice(0, 19), iso.replace('T', ' '), `${day} ${date} ${month} ${year} ${time}`, asC])
+      expect(retryAfterMs({ 'retry-after': value }), value).toBe(at.getTime() - now)
   })
 
   test('Retry-After goes first, and dates are on the marketplace’s clock', () => {

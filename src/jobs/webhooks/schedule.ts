@@ -1,3 +1,4 @@
+import { headerMomentMs } from '../../domain/header-moment.ts'
 import type { FailurePlan } from '../../store/webhook-deliveries.ts'
 
 const second = 1_000
@@ -49,6 +50,6 @@ export const planAfter = (
 export const retryAfterOf = (header: string | undefined, nowMs: number): number | null => {
   if (header === undefined) return null
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * second
-  const at = Date.parse(header)
+  const at = headerMomentMs(header)
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
 }
