@@ -7,12 +7,15 @@ const tolerance = 1.15
 /** Of these a row stays for each that there ever was: known events, and baselines that units are counted from. */
 const keepsRows: ReadonlySet<RetainedData> = new Set(['events', 'attempts'])
 
-/** What of these hours did not reach a level and stay there, as sentences; `keepHours` is how long data was kept. */
-export const grown = (hours: readonly HourEnd[], keepHours: number): readonly string[] => {
+/** So many hours are needed to tell whether what is kept for `keepHours` has reached a level and stayed there. */
+export const hoursToTell = (keepHours: number): number => keepHours + 5
+
+/** What of these hours did not reach a level and stay there, as sentences; `keepHours` is how long data was kept. Null: too few hours to tell. */
+export const grown = (hours: readonly HourEnd[], keepHours: number): readonly string[] | null => {
+  if (hours.length < hoursToTell(keepHours)) return null
   const faults: string[] = []
   // When the first pass is over the level is reached; one more hour fills what it left free.
   const [early, late] = [hours.slice(keepHours + 1, keepHours + 4), hours.slice(keepHours + 4)]
-  if (early.length === 0 || late.length === 0) return ['there are too few hours for a level']
   const hold = (what: string, of: (end: HourEnd) => number): void => {
     const [before, after] = [Math.max(...early.map(of)), Math.max(...late.map(of))]
     if (after > before * tolerance) faults.push(`${what} grew from ${before} to ${after}`)

@@ -1,6 +1,6 @@
 /**
  * A day of many sellers in virtual hours, and how the database stands after each. `npm run life -- --sellers 1000 --hours 24`; exits with 1 when what
- * is kept for a while does not reach a level and stay there.
+ * is kept for a while does not reach a level and stay there, and with 0 when there are too few hours to tell.
  */
 
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { vocabularyOf } from '../support/vocabulary.ts'
 import { type HourEnd, liveThrough } from './hours.ts'
-import { grown } from './level.ts'
+import { grown, hoursToTell } from './level.ts'
 
 const { values } = parseArgs({
   options: {
@@ -44,9 +44,15 @@ const postgres = await startTestPostgres()
 const database = openDatabase({ vocabularyOf, url: await postgres.database(), connections: 12 })
 try {
   const faults = grown(await liveThrough(database, life, show), life.keepHours)
-  for (const fault of faults) console.error(fault)
-  console.log(faults.length === 0 ? 'everything that is kept for a while has reached a level and stayed there' : 'it grows')
-  if (faults.length > 0) process.exitCode = 1
+  for (const fault of faults ?? []) console.error(fault)
+  console.log(
+    faults === null
+      ? `it is not known whether it grows: that takes ${hoursToTell(life.keepHours)} hours with what is kept for ${life.keepHours}`
+      : faults.length === 0
+        ? 'everything that is kept for a while has reached a level and stayed there'
+        : 'it grows',
+  )
+  if (faults !== null && faults.length > 0) process.exitCode = 1
 } finally {
   await database.close()
   await postgres.stop()
