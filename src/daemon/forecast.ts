@@ -1,4 +1,6 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises'
+import type { BucketMemory } from '../clients/bucket.ts'
+import type { Operation } from '../clients/operation.ts'
 import {
   type Forecast,
   type ForecastBackfill,
@@ -63,11 +65,13 @@ const assumptionsOf = ({
   hours,
   resting,
   left,
+  behindHeld,
   unserved,
 }: {
   readonly hours: number
   readonly resting: readonly string[]
   readonly left: number
+  readonly behindHeld: number
   readonly unserved: readonly string[]
 }): readonly string[] => [
   `What is known now is carried out within the next ${hoursOf(hours)} by one process; no event, order or command is added.`,
@@ -79,6 +83,9 @@ const assumptionsOf = ({
   ...(unserved.length === 0
     ? []
     : [`This process does not serve ${unserved.join(', ')}: their limits and polls are not known here.`]),
+  ...(behindHeld === 0
+    ? []
+    : [`Nothing is sent for commands that wait behind held ones until a person has decided those: ${behindHeld}.`]),
   ...(left === 0 ? [] : [`${left} further open commands are not carried through: those that are wanted earliest are.`]),
 ]
 
@@ -167,7 +174,7 @@ const forecast = async (
   })
   const byId = new Map(commands.map((command) => [command.id, command]))
   const carried = commands
-    .filter(isWorking)
+    .filter((command) => isWorking(command) && !command.isBehindHeld)
     .flatMap((command) => simulated(command, marketplace, aheadMsOf(command.sellerId)) ?? [])
 
   const memories = new Map(
@@ -175,13 +182,15 @@ const forecast = async (
       .snapshot()
       .map(({ sellerId, operation, scope, memory }) => [JSON.stringify([sellerId, operation, scope]), memory]),
   )
+  const memoryOf = (sellerId: string, { name }: Operation): BucketMemory | null =>
+    memories.get(JSON.stringify([sellerId, name, null])) ?? null
   const sentAt = new Map<string, number>()
   const record = createRecord(({ id }, atMs) => void sentAt.set(id, atMs))
   const simulation = createSimulation(
     {
       ...{ startMs, seed: 1, processes: 1, limitOf, streams, commands: carried },
       backfills: read.map(({ simulatedBackfill }) => simulatedBackfill).filter(isWorking),
-      memoryOf: (sellerId, { name }) => memories.get(JSON.stringify([sellerId, name, null])) ?? null,
+      memoryOf,
       answerMs: (sellerId, { name }) => Math.round(answerTimes.of(sellerId, name) ?? unknownAnswerMs),
     },
     record,
@@ -205,7 +214,11 @@ const forecast = async (
     from: new Date(startMs),
     until: new Date(startMs + forMs),
     sellerIds,
-    assumptions: assumptionsOf({ hours, resting, unserved, left: count - commands.length }),
+    assumptions: assumptionsOf({
+      ...{ hours, resting, unserved },
+      left: count - commands.length,
+      behindHeld: commands.filter(({ isBehindHeld }) => isBehindHeld).length,
+    }),
     backfills: read.map(
       ({ left, simulatedBackfill }): ForecastBackfill => ({
         ...left,
@@ -220,7 +233,7 @@ const forecast = async (
       .used()
       .map(({ sellerId, operation, calls, waits }): ForecastOperation => {
         const { tokens, perMs } = limitOf(sellerId, operation)
-        const allowed = allowedCalls(limitOf, sellerId, operation, forMs)
+        const allowed = allowedCalls(limitOf, sellerId, operation, forMs, memoryOf(sellerId, operation)?.counted)
         return { sellerId, operation: operation.name, tokens, perMs, calls, allowed, share: calls / allowed, waits }
       })
       .sort(byUse),

@@ -21,6 +21,8 @@ export interface OpenCommand {
   readonly nextActionAt: Date
   readonly createdAt: Date
   readonly lines: readonly string[]
+  /** A held command of the same subject comes before it: it waits until a person has decided that one. */
+  readonly isBehindHeld: boolean
 }
 
 /** Open commands of sellers: those that the marketplace wants earliest, `most` at most, in the order in which they came; and how many there are. */
@@ -41,9 +43,20 @@ export const readOpenCommands = async (
     },
   })
   const count = rows.length < most ? rows.length : await prisma.command.count({ where })
+  const held = await prisma.command.groupBy({
+    by: ['sellerId', 'subject'],
+    where: { sellerId: { in: [...sellerIds] }, state: 'held' },
+    _min: { sequence: true },
+  })
+  const firstHeld = new Map(held.map((row) => [JSON.stringify([row.sellerId, row.subject]), row._min.sequence]))
+  const isBehindHeld = ({ sellerId, subject, sequence }: (typeof rows)[number]): boolean => {
+    const first = firstHeld.get(JSON.stringify([sellerId, subject])) ?? null
+    return first !== null && first < sequence
+  }
   const commands = rows
     .map((row) => ({
       ...row,
+      isBehindHeld: isBehindHeld(row),
       sequence: Number(row.sequence),
       kind: oneOf(commandKinds, row.kind),
       state: oneOf(commandStates, row.state),

@@ -155,6 +155,25 @@ test('shipments that wait for budget are late, and what the ERP says nothing of 
   expect(shown.talk).toContain('The marketplace accepts everything within the limits')
 }, 60_000)
 
+test('a shipment behind a command that is held is not told as sent', async () => {
+  const [{ id, order } = { id: '', order: '' }] = await query<{ id: string; order: string }>(
+    databaseUrl,
+    `SELECT id, purchase_order_id AS order FROM tallyman.commands WHERE kind = 'ship' AND state = 'pending' ORDER BY sequence LIMIT 1`,
+  )
+  await query(
+    databaseUrl,
+    `UPDATE tallyman.commands SET state = 'held' WHERE kind = 'acknowledge' AND purchase_order_id = '${order}'`,
+  )
+  const told = await ask()
+  expect(told).toMatchObject({ commands: { open: 2, sent: 1, unsent: 1 } })
+  expect(told['shipBy']).toMatchObject({
+    atRisk: expect.arrayContaining([expect.objectContaining({ commandId: id, expectedAt: null })]),
+  })
+  expect(told.assumptions).toContain(
+    'Nothing is sent for commands that wait behind held ones until a person has decided those: 1.',
+  )
+})
+
 test('what is asked wrongly is said', async () => {
   const environment = { TALLYMAN_URL: daemon.url }
   expect(await cli(['forecast', '--seller', 'nobody'], environment)).toMatchObject({

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fullBucket } from '../../src/clients/bucket.ts'
 import { createInProcessBudget } from '../../src/clients/budget.ts'
 import type { Operation, RateLimit } from '../../src/clients/operation.ts'
 import { queuedSyncsAtOnce } from '../../src/daemon/capacity.ts'
-import { createRecord } from '../../src/daemon/simulation/record.ts'
+import { allowedCalls, createRecord } from '../../src/daemon/simulation/record.ts'
 import { createSimulation } from '../../src/daemon/simulation/simulation.ts'
 import type { SimulatedBackfill, SimulatedCommand, SimulatedStream, Witness, World } from '../../src/daemon/simulation/world.ts'
 import { byUrgency, inRounds, shareOfKind } from '../../src/domain/command-shares.ts'
@@ -101,6 +102,15 @@ describe('a simulation', () => {
       }),
       { numRuns: 30 },
     )
+  })
+
+  test.each([false, true])('uses no more of a limit than is allowed, and nearly all of it (counted aloud: %s)', (counted) => {
+    const backfills = [backfill('a', 1_000_000, { operation: ship })]
+    const { used } = play({ backfills, memoryOf: () => ({ ...fullBucket, counted }) }, hourMs)
+    const allowed = allowedCalls((_sellerId, { limit }) => limit, 'a', ship, hourMs, counted)
+    const [{ calls } = { calls: 0 }] = used
+    expect(calls / allowed).toBeGreaterThan(0.95)
+    expect(calls / allowed).toBeLessThanOrEqual(1)
   })
 
   test('has the same future for the same world, and another one for another seed', () => {

@@ -49,6 +49,16 @@ test('open commands are read with their lines, those that are wanted earliest be
   expect([some.count, some.commands.map(({ id }) => id)]).toEqual([3, ['late', 'later']])
 })
 
+test('of commands that wait behind a held one it is said, and of none before it', async () => {
+  await command('before', 'acknowledge', { order: 'o' })
+  await command('held one', 'ship', { order: 'o', state: 'held' })
+  await command('behind', 'ship', { order: 'o' })
+  await command('behind too', 'refund', { order: 'o' })
+  await command('same order', 'ship', { order: 'o', seller: 's-2' })
+  const { commands } = await readOpenCommands(stage.database, ['s-1', 's-2'], 10)
+  expect(commands.filter(({ isBehindHeld }) => isBehindHeld).map(({ id }) => id)).toEqual(['behind', 'behind too'])
+})
+
 test('of backfills those are read that have something left, with their windows', async () => {
   const key = { sellerId: 's-1', resource: 'orders', stream: 'backfill:20260101T000000Z:20260131T000000Z' }
   const window = {

@@ -44,8 +44,14 @@ export const createRecord = (onSent: (command: SimulatedCommand, atMs: number) =
   }
 }
 
-/** Most calls that a full bucket lets through within so long. */
-export const allowedCalls = (limitOf: LimitOf, sellerId: string, operation: Operation, forMs: number): number => {
-  const { burst, intervalMs } = bucketShape(limitOf(sellerId, operation))
+/** Most calls that a full bucket lets through within so long. `counted`: the marketplace says how many are left, and more is used of the limit. */
+export const allowedCalls = (
+  limitOf: LimitOf,
+  sellerId: string,
+  operation: Operation,
+  forMs: number,
+  counted = false,
+): number => {
+  const { burst, intervalMs } = bucketShape(limitOf(sellerId, operation), counted)
   return Math.floor(burst + forMs / intervalMs)
 }
