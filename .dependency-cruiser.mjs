@@ -97,7 +97,7 @@ export default {
       {
         pathNot: [
           '^src/daemon/(simulation/|(agenda|capacity|due|refill|schedule)[.]ts$)',
-          '^src/clients/(bucket|budget|operation)[.]ts$',
+          '^src/clients/(bucket|budget|lane|operation)[.]ts$',
           '^src/queues/shares[.]ts$',
           '^src/jobs/sync/settings[.]ts$',
           room('domain'),

@@ -1,4 +1,6 @@
+import type { CallLane } from './lane.ts'
 import type { RateLimit } from './operation.ts'
+import { aheadOf, noPromises, type Promises, shiftedPromises, withAnother, withoutFirst } from './promises.ts'
 
 /** What one answer says about the marketplace's own budget. Times are on our own clock. */
 export interface BudgetSignal {
@@ -33,8 +35,8 @@ export interface BucketMemory {
   /** 429s without a hint in a row. */
   readonly strikes: number
   readonly slowedAtMs: number
-  /** The last moment that was named to somebody who had to wait. */
-  readonly promisedMs: number
+  /** The moments that were named to those who had to wait. */
+  readonly promises: Promises
 }
 
 const burstShare = 0.1
@@ -80,7 +82,7 @@ export const fullBucket: BucketMemory = {
   blockedUntilMs: 0,
   strikes: 0,
   slowedAtMs: 0,
-  promisedMs: 0,
+  promises: noPromises,
 }
 
 /**
@@ -107,22 +109,31 @@ export const availableAt = (shape: BucketShape, memory: BucketMemory, nowMs: num
 
 /**
  * Takes one request out of the bucket, or says when to come back. Those who have to wait are told different moments, one interval
- * apart, so that they neither come back all at once nor starve one another; the list is not longer than `spreadMs`.
+ * apart, so that they neither come back all at once nor starve one another; the list of a lane is not longer than `spreadMs`.
+ *
+ * Where a later lane would delay what an earlier one was told, it waits behind that. Commands keep a reserve: where the bucket holds several
+ * requests, the other lanes leave one. A command is told a moment as if it were the only lane.
  */
 export const takeFrom = (
   shape: BucketShape,
   memory: BucketMemory,
   nowMs: number,
   spreadMs: number,
+  lane: CallLane = 'command',
 ): { readonly memory: BucketMemory; readonly waitUntilMs: number | null } => {
-  const interval = intervalOf(shape, memory)
-  const allowed = allowedAtMs(shape, memory)
-  if (nowMs >= allowed) {
-    return { memory: { ...memory, arrivalMs: Math.max(memory.arrivalMs, nowMs) + interval }, waitUntilMs: null }
+  const intervalMs = intervalOf(shape, memory)
+  const isCommand = lane === 'command'
+  const openMs = allowedAtMs(shape, memory) + (isCommand || shape.burst === 1 ? 0 : intervalMs)
+  const ahead = aheadOf(memory.promises, lane, nowMs, intervalMs)
+  const arrivalMs = Math.max(memory.arrivalMs, nowMs) + intervalMs
+  if (nowMs >= openMs && ahead.firstMs >= arrivalMs - (shape.burst - 1) * intervalMs) {
+    const promises = withoutFirst(memory.promises, lane, nowMs, intervalMs)
+    const after = promises === memory.promises ? { ...memory, arrivalMs } : { ...memory, arrivalMs, promises }
+    return { memory: after, waitUntilMs: null }
   }
-  const next = memory.promisedMs < allowed ? allowed : Math.ceil(memory.promisedMs + interval)
-  const waitUntilMs = next > allowed + spreadMs ? allowed : next
-  return { memory: { ...memory, promisedMs: waitUntilMs }, waitUntilMs }
+  const firstMs = Math.ceil(Math.max(openMs, ahead.lastMs + intervalMs))
+  const { promises, atMs } = withAnother(memory.promises, lane, { firstMs, nowMs, intervalMs, spreadMs })
+  return { memory: { ...memory, promises }, waitUntilMs: atMs }
 }
 
 /** Leaves at most `count` requests in the bucket at `atMs`; never adds any. */
@@ -181,7 +192,7 @@ export const easedBy = (
 export const underLimit = (memory: BucketMemory, from: RateLimit, to: RateLimit, nowMs: number): BucketMemory => {
   if (from.tokens === to.tokens && from.perMs === to.perMs) return memory
   const [before, after] = [bucketShape(from, memory.counted), bucketShape(to, memory.counted)]
-  return { ...memory, arrivalMs: refitted([before, memory], [after, memory], { nowMs, perMs: to.perMs }), promisedMs: 0 }
+  return { ...memory, arrivalMs: refitted([before, memory], [after, memory], { nowMs, perMs: to.perMs }), promises: noPromises }
 }
 
 /**
@@ -299,5 +310,5 @@ export const shifted = (memory: BucketMemory, stepMs: number): BucketMemory => (
   arrivalMs: memory.arrivalMs + stepMs,
   blockedUntilMs: memory.blockedUntilMs + stepMs,
   slowedAtMs: memory.slowedAtMs + stepMs,
-  promisedMs: memory.promisedMs + stepMs,
+  promises: shiftedPromises(memory.promises, stepMs),
 })

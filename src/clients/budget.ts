@@ -12,7 +12,9 @@ import {
   takeFrom,
   underLimit,
 } from './bucket.ts'
+import type { CallLane } from './lane.ts'
 import type { Operation, RateLimit, RateLimits } from './operation.ts'
+import { noPromises } from './promises.ts'
 
 /** Leave to send one request. Whoever sends none gives it back ({@link giveBack}). */
 export interface Grant {
@@ -53,10 +55,10 @@ export interface BudgetState extends BudgetFigure {
 
 /**
  * The rate budget of all sellers: one bucket for each (seller, operation, scope), so that none waits for another.
- * `take` never sleeps; it answers with a grant or with the moment to ask again.
+ * `take` never sleeps; it answers with a grant or with the moment to ask again. A caller that names no lane is of the first one.
  */
 export interface RateBudget {
-  take(sellerId: string, operation: Operation, scope?: string): Promise<Grant | Wait>
+  take(sellerId: string, operation: Operation, scope?: string, lane?: CallLane): Promise<Grant | Wait>
   learn(sellerId: string, operation: Operation, signal: BudgetSignal, scope?: string): Promise<void>
   snapshot(): readonly BudgetState[]
 }
@@ -140,11 +142,11 @@ const isDrawnAsAfter = (then: BucketMemory, now: BucketMemory): boolean =>
   now.arrivalMs === then.arrivalMs && now.blockedUntilMs === then.blockedUntilMs && now.calm === then.calm
 
 /** Takes one request out of a bucket in memory. */
-export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number): Grant | Wait => {
+export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number, lane?: CallLane): Grant | Wait => {
   holdTo(bucket, limit, nowMs)
   const spreadMs = bucket.key.operation.isShared ? 0 : limit.perMs
   const before = bucket.memory
-  const { memory, waitUntilMs } = takeFrom(bucketShape(limit, before.counted), before, nowMs, spreadMs)
+  const { memory, waitUntilMs } = takeFrom(bucketShape(limit, before.counted), before, nowMs, spreadMs, lane)
   bucket.memory = memory
   if (waitUntilMs !== null) return { granted: false, availableAt: new Date(waitUntilMs) }
   noteGrant(bucket, nowMs)
@@ -166,7 +168,8 @@ export const stateOfBucket = (bucket: LocalBucket, limit: RateLimit, nowMs: numb
     available: availableAt(shape, memory, nowMs),
     perMinute: 60_000 / intervalOf(shape, memory),
     blockedUntil: memory.blockedUntilMs > nowMs ? new Date(memory.blockedUntilMs) : null,
-    memory,
+    // Whoever goes on from here has been told nothing.
+    memory: { ...memory, promises: noPromises },
   }
 }
 
@@ -205,8 +208,8 @@ export const createInProcessBudget = (options: InProcessBudgetOptions): RateBudg
     return clock()
   }
   return {
-    async take(sellerId, operation, scope) {
-      return takeLocally(bucketOf({ sellerId, operation, scope: scope ?? null }), limitOf(sellerId, operation), now())
+    async take(sellerId, operation, scope, lane) {
+      return takeLocally(bucketOf({ sellerId, operation, scope: scope ?? null }), limitOf(sellerId, operation), now(), lane)
     },
     async learn(sellerId, operation, signal, scope) {
       const bucket = bucketOf({ sellerId, operation, scope: scope ?? null })

@@ -279,8 +279,8 @@ export const createCaller = <A extends Authorisation>({
     throw fail(operation, correlationId, { ...noAnswer, ...told })
   }
 
-  const spend = async ({ operation, budgetScope }: Call, correlationId: string): Promise<Grant> => {
-    const leave = await parts.budget.take(sellerId, operation, budgetScope)
+  const spend = async ({ operation, budgetScope }: Call, lane: CallOptions['lane'], correlationId: string): Promise<Grant> => {
+    const leave = await parts.budget.take(sellerId, operation, budgetScope, lane)
     if (leave.granted) return leave
     throw fail(operation, correlationId, { ...noAnswer, kind: 'throttled', sent: 'never', retryAt: leave.availableAt })
   }
@@ -435,7 +435,7 @@ export const createCaller = <A extends Authorisation>({
     async send(call, credentials, correlationId) {
       const end = begin()
       try {
-        const grant = await spend(call, correlationId)
+        const grant = await spend(call, undefined, correlationId)
         return await attempt(call, credentials, correlationId, { grant, signal: closing.signal })
       } finally {
         end()
@@ -449,12 +449,12 @@ export const createCaller = <A extends Authorisation>({
    */
   const authorised = async (
     call: Call,
-    options: Pick<CallOptions, 'grant' | 'signal' | 'mayLeave'>,
+    options: Pick<CallOptions, 'grant' | 'lane' | 'signal' | 'mayLeave'>,
     correlationId: string,
   ): Promise<Attempt & { readonly mayRepeat: boolean }> => {
     // In this order: without credentials no request leaves, and where one call an hour is allowed, that must not cost the hour.
     const credentials = await authorisation.credentials(options.signal)
-    const grant = options.grant ?? (await spend(call, correlationId))
+    const grant = options.grant ?? (await spend(call, options.lane, correlationId))
     const made = await attempt(call, credentials, correlationId, { ...options, grant })
     const { verdict, outcome } = made
     if (verdict.ok || !verdict.renewToken) return { ...made, mayRepeat: outcome.staleConnection && !call.operation.write }

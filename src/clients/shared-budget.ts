@@ -33,7 +33,9 @@ import {
   type Wait,
 } from './budget.ts'
 import { drawFrom, type Lease, leftOf, useLease } from './budget-lease.ts'
+import { type CallLane, callLanes } from './lane.ts'
 import type { RateLimit } from './operation.ts'
+import { aheadOf, noPromises, type Promises, shiftedPromises, withAnother, withoutFirst } from './promises.ts'
 import { rememberingStore } from './remembering-store.ts'
 import { memoryOf, storedText } from './stored-memory.ts'
 
@@ -103,7 +105,8 @@ interface SharedBucket extends LocalBucket {
   eased: number
   /** Not before this moment (own clock) the stored bucket lets a request through. */
   notBeforeMs: number
-  promisedMs: number
+  /** The moments that were named while it was shared. */
+  promises: Promises
   /** Changed since it was stored last by a sole process. */
   isDirty: boolean
   /** A sole process has stored it once. */
@@ -158,7 +161,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       for (const bucket of buckets.values()) {
         bucket.memory = shifted(bucket.memory, stepMs)
         bucket.notBeforeMs += stepMs
-        bucket.promisedMs += stepMs
+        bucket.promises = shiftedPromises(bucket.promises, stepMs)
         if (bucket.away === null) continue
         bucket.away.part.memory = shifted(bucket.away.part.memory, stepMs)
         bucket.away.used = shifted(bucket.away.used, stepMs)
@@ -180,7 +183,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       askedSinceMs: 0,
       eased: 0,
       notBeforeMs: 0,
-      promisedMs: 0,
+      promises: noPromises,
       isDirty: false,
       isStored: false,
       away: null,
@@ -196,7 +199,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     if (holdTo(bucket, limit, now())) {
       bucket.lease = null
       bucket.notBeforeMs = 0
-      bucket.promisedMs = 0
+      bucket.promises = noPromises
     }
     return limit
   }
@@ -384,10 +387,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     return bucketOf(key)
   }
 
-  const takeSole = async (key: BucketKey): Promise<Grant | Wait> => {
+  const takeSole = async (key: BucketKey, lane?: CallLane): Promise<Grant | Wait> => {
     const bucket = await adopt(key)
     if (bucket === null) return waitUntil(now())
-    const leave = takeLocally(bucket, limitOfBucket(bucket), now())
+    const leave = takeLocally(bucket, limitOfBucket(bucket), now(), lane)
     if (!leave.granted) return leave
     if (bucket.isStored || !isLong(bucket)) {
       bucket.isDirty = true
@@ -428,11 +431,11 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     }
     const shape = bucketShape(limitAway(key), bucket.memory.counted)
     const arrivalMs = now() + shape.burst * intervalOf(shape, bucket.memory)
-    const part = localBucket(key, { ...bucket.memory, arrivalMs, promisedMs: 0 })
+    const part = localBucket(key, { ...bucket.memory, arrivalMs, promises: noPromises })
     return Object.assign(bucket, { away: { part, used: known?.used ?? fullBucket } })
   }
 
-  const takeAway = (key: BucketKey): Grant | Wait => {
+  const takeAway = (key: BucketKey, lane?: CallLane): Grant | Wait => {
     const nowMs = now()
     const bucket = bucketAway(key)
     const limit = limitOfBucket(bucket)
@@ -440,7 +443,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const soon = (ms: number): Wait => waitUntil(Math.min(ms, nowMs + awayPatienceMs))
     const allowedMs = allowedAtMs(bucketShape(limit, bucket.memory.counted), bucket.memory)
     if (allowedMs > nowMs) return soon(allowedMs)
-    const leave = takeLocally(bucket.away.part, limitAway(key), nowMs)
+    const leave = takeLocally(bucket.away.part, limitAway(key), nowMs, lane)
     if (!leave.granted) return soon(leave.availableAt.getTime())
     const { used } = bucket.away
     const shape = bucketShape(limit, used.counted)
@@ -499,13 +502,18 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     try {
       if (!(await store.swap(name, before.version, before.text))) return
       bucket.notBeforeMs = 0
-      bucket.promisedMs = 0
+      bucket.promises = noPromises
     } catch (error) {
       bear(error)
     }
   }
 
-  const takeShared = async (key: BucketKey): Promise<Grant | Wait> => {
+  /** So much later than the lane before it a lane comes, in all processes. One at a time it costs a hundredth of the rate at most. */
+  const laneStepMs = (intervalMs: number, isOneAtATime: boolean): number =>
+    Math.min(mostChanceMs, intervalMs / Math.max(1, members), isOneAtATime ? intervalMs / 25 : Number.POSITIVE_INFINITY) /
+    callLanes.length
+
+  const takeShared = async (key: BucketKey, lane: CallLane = 'command'): Promise<Grant | Wait> => {
     if (!othersAreReady) return waitUntil(now() + beatEveryMs / 4)
     const bucket = bucketOf(key)
     const monotonicMs = clock.monotonicMs()
@@ -515,12 +523,16 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     }
     bucket.asked += 1
     const limit = limitOfBucket(bucket)
+    const intervalNow = (): number => intervalOf(bucketShape(limit, bucket.memory.counted), bucket.memory)
+    /** Others of its process were told a moment before it, and it would have what is theirs. */
+    const isBehind = (): boolean => aheadOf(bucket.promises, lane, now(), intervalNow()).firstMs < now() + intervalNow()
     // As long as something is left: a draw takes a fair part, and those who asked together may want more than that.
-    for (let draws = 0; ; draws += 1) {
+    for (let draws = 0; !isBehind(); draws += 1) {
       const next = bucket.lease === null ? null : useLease(bucket.lease, clock.monotonicMs())
       if (next !== null) {
         bucket.lease = next
         noteGrant(bucket, now())
+        bucket.promises = withoutFirst(bucket.promises, lane, now(), intervalNow())
         const { beforeDraw } = bucket
         return grantThat(() => undraw(bucket, beforeDraw))
       }
@@ -533,13 +545,23 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       doubt()
       if (mode !== 'shared') return waitUntil(now())
     }
-    // Those who wait here are told different moments. The first one is a little late by chance, or all processes would ask together.
-    const interval = intervalOf(bucketShape(limit, bucket.memory.counted), bucket.memory)
-    const first = Math.max(bucket.notBeforeMs, now() + 1)
-    const chanceMs = random() * Math.min(mostChanceMs, interval / Math.max(1, members))
-    const next = bucket.promisedMs < first ? first + chanceMs : bucket.promisedMs + interval
-    bucket.promisedMs = key.operation.isShared === true || next > first + limit.perMs ? first : next
-    return waitUntil(bucket.promisedMs)
+    // Those who wait here are told different moments. The first one is a little late by chance, or all processes would ask together, and later
+    // lanes a little more, so that those of other processes come before them.
+    const [nowMs, intervalMs] = [now(), intervalNow()]
+    const { lastMs } = aheadOf(bucket.promises, lane, nowMs, intervalMs)
+    const isOneAtATime = bucketShape(limit, bucket.memory.counted).burst === 1
+    const stepMs = laneStepMs(intervalMs, isOneAtATime)
+    const behindMs = callLanes.indexOf(lane) * stepMs
+    const { promises, atMs } = withAnother(bucket.promises, lane, {
+      nowMs,
+      // One at a time: who comes late makes the next one late, so that each has to leave the others their time anew.
+      intervalMs: intervalMs + (isOneAtATime ? behindMs : 0),
+      firstMs: Math.max(bucket.notBeforeMs, nowMs + 1, lastMs + intervalMs),
+      spreadMs: key.operation.isShared === true ? 0 : limit.perMs,
+      chanceMs: behindMs + random() * stepMs,
+    })
+    bucket.promises = promises
+    return waitUntil(atMs)
   }
 
   /** Stores what one answer says; false where too many others wrote meanwhile. */
@@ -558,7 +580,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       bucket.memory = shifted(memory, -storeAheadMs)
       const allowedMs = allowedAtMs(bucketShape(limit, memory.counted), bucket.memory)
       // More is there than was thought: whoever asks now need not stand behind those who were told of less.
-      if (allowedMs < bucket.notBeforeMs) bucket.promisedMs = 0
+      if (allowedMs < bucket.notBeforeMs) bucket.promises = noPromises
       bucket.notBeforeMs = allowedMs
       return true
     }
@@ -594,7 +616,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     carry(nameOfBucket(key), { memory: bucket.memory, limit, used: fullBucket })
   }
 
-  const take = async (key: BucketKey): Promise<Grant | Wait> => {
+  const take = async (key: BucketKey, lane?: CallLane): Promise<Grant | Wait> => {
     doubt()
     askedAtMs = clock.monotonicMs()
     try {
@@ -604,21 +626,21 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         })
         await joining
       }
-      if (mode === 'sole') return await takeSole(key)
-      if (mode === 'shared') return await takeShared(key)
+      if (mode === 'sole') return await takeSole(key, lane)
+      if (mode === 'shared') return await takeShared(key, lane)
       if (mode === 'yielding') return waitUntil(now() + beatEveryMs / 10)
     } catch (error) {
       bear(error)
       if (mode !== 'away') return waitUntil(now() + beatEveryMs / 4)
     }
-    return takeAway(key)
+    return takeAway(key, lane)
   }
 
   return {
-    take: (sellerId, operation, scope) =>
+    take: (sellerId, operation, scope, lane) =>
       operation.ofEachProcess === true
-        ? own.take(sellerId, operation, scope)
-        : take({ sellerId, operation, scope: scope ?? null }),
+        ? own.take(sellerId, operation, scope, lane)
+        : take({ sellerId, operation, scope: scope ?? null }, lane),
     async learn(sellerId, operation, signal, scope) {
       if (operation.ofEachProcess === true) return await own.learn(sellerId, operation, signal, scope)
       const key: BucketKey = { sellerId, operation, scope: scope ?? null }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type BucketMemory, bucketShape, fullBucket, underLimit } from './bucket.ts'
 import { jsonOrNull } from './json.ts'
 import type { RateLimit } from './operation.ts'
+import { noPromises } from './promises.ts'
 
 const memorySchema = z.object({
   arrivalMs: z.number(),
@@ -12,15 +13,17 @@ const memorySchema = z.object({
   blockedUntilMs: z.number(),
   strikes: z.number(),
   slowedAtMs: z.number(),
-  promisedMs: z.number(),
   // The limit under which it stands so; missing where a version has written that knew of none.
   tokens: z.number().positive().optional(),
   perMs: z.number().positive().optional(),
 })
 
-/** A bucket as it is stored, with its limit: the next reader may have another one. */
-export const storedText = (memory: BucketMemory, { tokens, perMs }: RateLimit): string =>
-  JSON.stringify({ ...memory, tokens, perMs })
+/**
+ * A bucket as it is stored, with its limit: the next reader may have another one. What callers were told is a matter of their process; older versions
+ * read a moment there.
+ */
+export const storedText = ({ promises: _told, ...memory }: BucketMemory, { tokens, perMs }: RateLimit): string =>
+  JSON.stringify({ ...memory, promisedMs: 0, tokens, perMs })
 
 /** What is stored of a bucket. What another version has written, and this one cannot read, counts as an empty one. */
 export const memoryOf = (text: string | null, limit: RateLimit, storeMs: number): BucketMemory => {
@@ -28,7 +31,7 @@ export const memoryOf = (text: string | null, limit: RateLimit, storeMs: number)
   const stored = memorySchema.safeParse(jsonOrNull(text))
   if (stored.success) {
     const { tokens = limit.tokens, perMs = limit.perMs, ...memory } = stored.data
-    return underLimit(memory, { tokens, perMs }, limit, storeMs)
+    return underLimit({ ...memory, promises: noPromises }, { tokens, perMs }, limit, storeMs)
   }
   const shape = bucketShape(limit)
   return { ...fullBucket, arrivalMs: storeMs + shape.burst * shape.intervalMs }
@@ -37,7 +40,8 @@ export const memoryOf = (text: string | null, limit: RateLimit, storeMs: number)
 /** What is owed for no longer than this need not be remembered, in milliseconds. */
 const shortDebtMs = 10_000
 
-const owesUntilMs = ({ arrivalMs, blockedUntilMs }: BucketMemory): number => Math.max(arrivalMs, blockedUntilMs)
+const owesUntilMs = ({ arrivalMs, blockedUntilMs }: Pick<BucketMemory, 'arrivalMs' | 'blockedUntilMs'>): number =>
+  Math.max(arrivalMs, blockedUntilMs)
 
 /** Whether a bucket owes so much that it would matter if what is stored of it were lost. */
 export const owesMuch = (text: string, storeMs: number): boolean => {

@@ -18,8 +18,8 @@ export const noticeCounting = (
   const counting = new Set<string>()
   const toldUntilMs = new Map<string, number>()
   return {
-    take: async (sellerId, operation, scope) => {
-      const leave = await budget.take(sellerId, operation, scope)
+    take: async (sellerId, operation, scope, lane) => {
+      const leave = await budget.take(sellerId, operation, scope, lane)
       if (!leave.granted && operation.write === true)
         toldUntilMs.set(JSON.stringify([sellerId, operation.name]), leave.availableAt.getTime())
       return leave

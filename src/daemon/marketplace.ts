@@ -205,8 +205,8 @@ export const startMarketplace = async (
 /** A budget whose waits are measured. */
 const observeWaits = (budget: RateBudget, { rateLimitWait }: Pick<Metrics, 'rateLimitWait'>): RateBudget => ({
   ...budget,
-  take: async (sellerId, operation, scope) => {
-    const leave = await budget.take(sellerId, operation, scope)
+  take: async (sellerId, operation, scope, lane) => {
+    const leave = await budget.take(sellerId, operation, scope, lane)
     if (!leave.granted)
       rateLimitWait.observe({ operation: operation.name }, Math.max(0, leave.availableAt.getTime() - Date.now()) / 1_000)
     return leave

@@ -82,6 +82,24 @@ const anyLimit: fc.Arbitrary<RateLimit> = fc.record({
 })
 
 describe('a simulation', () => {
+  test('polls, and commands that read first, have their calls beside backfills', () => {
+    const few = operation('few', 6)
+    const streams = ['a', 'b', 'c'].map((stream) => poll('seller', { stream, operation: few, everyMs: 60_000 }))
+    const backfills = [1, 2, 3, 4, 5, 6].map((past) =>
+      backfill('seller', 100_000, { stream: `backfill:${past}`, operation: few }),
+    )
+    const commands = [...Array(20).keys()].map((number) =>
+      command(number, 'seller', { reads: few, comesAtMs: startMs + number * 61_000, dueAtMs: startMs + number * 61_000 }),
+    )
+    const began: number[] = []
+    const heard: Partial<Witness> = { began: (_stream, _dueAtMs, atMs) => void began.push(atMs) }
+    const { sent, used } = play({ streams, backfills, commands }, hourMs, heard)
+    expect(began.length).toBeGreaterThanOrEqual(175)
+    for (const { id, comesAtMs } of commands)
+      expect((sent.get(id) ?? Number.POSITIVE_INFINITY) - comesAtMs).toBeLessThanOrEqual(12_000)
+    expect(used.find((use) => use.operation === few)?.calls).toBeGreaterThanOrEqual(0.98 * (hourMs / 10_100))
+  })
+
   test('never lets more calls through than the limit, in any window, whatever wants them', () => {
     fc.assert(
       fc.property(anyLimit, fc.nat(200), fc.nat(100), fc.integer({ min: 1, max: 3 }), (limit, commands, calls, processes) => {

@@ -1,5 +1,6 @@
 import { easedBy, fullBucket } from '../../clients/bucket.ts'
 import { type LocalBucket, localBucket, noteAnswer, takeLocally } from '../../clients/budget.ts'
+import type { CallLane } from '../../clients/lane.ts'
 import type { Operation, RateLimit } from '../../clients/operation.ts'
 import type { Timeline } from './timeline.ts'
 import type { Witness, World } from './world.ts'
@@ -40,11 +41,11 @@ export class SimulatedBudget {
     this.#surroundings = surroundings
   }
 
-  /** Leave for a call now: null; otherwise when to ask again, in epoch ms. */
-  take(): number | null {
+  /** Leave for a call of a lane now: null; otherwise when to ask again, in epoch ms. */
+  take(lane: CallLane): number | null {
     const { timeline, witness } = this.#surroundings
     const nowMs = timeline.nowMs()
-    const leave = takeLocally(this.#bucket, this.#limit, nowMs)
+    const leave = takeLocally(this.#bucket, this.#limit, nowMs, lane)
     const { sellerId, operation } = this.#bucket.key
     if (leave.granted) {
       this.#calls += 1

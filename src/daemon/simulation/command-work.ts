@@ -218,7 +218,7 @@ export const startCommands = (
 
   /** What the daemon does with a command that is due: budget of the write first, then what it reads, then the request. */
   const run = (work: Work): void => {
-    const untilMs = work.write?.take() ?? null
+    const untilMs = work.write?.take('command') ?? null
     if (untilMs !== null) {
       postpone(work, untilMs)
       return
@@ -229,7 +229,7 @@ export const startCommands = (
   }
 
   const read = (work: Work): void => {
-    const untilMs = work.reads?.take() ?? null
+    const untilMs = work.reads?.take('command') ?? null
     if (untilMs !== null) {
       postpone(work, untilMs)
       return

@@ -1,3 +1,4 @@
+import { type SyncLane, syncLanes } from '../../clients/lane.ts'
 import { turnedAwayForMs } from '../../queues/shares.ts'
 import { createAgenda, inOrderOfTime } from '../agenda.ts'
 import { queuedSyncsAtOnce, syncSlots } from '../capacity.ts'
@@ -45,6 +46,7 @@ class Reading implements ScheduledStream, Applicant, Happening {
   readonly restsAfterRestart: boolean
   readonly calls: number
   readonly lane: number
+  readonly callLane: SyncLane
   readonly declared: Declared
   readonly budget: SimulatedBudget
   readonly #course: Course
@@ -75,6 +77,7 @@ class Reading implements ScheduledStream, Applicant, Happening {
     this.restsAfterRestart = !declared.once && declared.is.restsAfterRestart
     this.calls = calls
     this.lane = lane
+    this.callLane = syncLanes[lane] ?? 'poll'
     this.declared = declared
     this.budget = budget
     this.#course = course
@@ -204,7 +207,7 @@ export const startSyncs = (
     const nowMs = timeline.nowMs()
     const { pagesOfRun, startedAtMs } = reading
     const isOver = pagesOfRun >= turns.maxPagesPerRun || (pagesOfRun > 0 && nowMs - startedAtMs >= turns.turnMs)
-    const againAtMs = isOver ? nowMs : reading.budget.take()
+    const againAtMs = isOver ? nowMs : reading.budget.take(reading.callLane)
     if (againAtMs !== null) {
       stop(reading, againAtMs)
       return

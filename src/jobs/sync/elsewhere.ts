@@ -23,14 +23,14 @@ export const answerElsewhere = async <T>(
   time: TimeRules,
   window: SyncWindow,
 ): Promise<'with rows' | 'without rows' | 'none'> => {
-  const { signal } = run.options
+  const { calls } = run
   const witnesses = await time.witnesses(run.context, window)
   let answered = witnesses.length === 0
   for (const witness of witnesses) {
-    const [answer] = await Promise.allSettled([witness({ signal })])
+    const [answer] = await Promise.allSettled([witness(calls)])
     if (answer.status === 'fulfilled' && answer.value.records.length > 0) return 'with rows'
     answered ||= answer.status === 'fulfilled'
-    if (answer.status === 'rejected' && (answer.reason instanceof Throttled || signal.aborted)) return 'none'
+    if (answer.status === 'rejected' && (answer.reason instanceof Throttled || calls.signal.aborted)) return 'none'
   }
   answered ||= witnesses.length <= fewWitnesses && (await maySpoilWhatIsKnown(run))
   return answered && (await answersElsewhere(run, window)) ? 'without rows' : 'none'

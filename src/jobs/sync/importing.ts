@@ -50,8 +50,8 @@ const saveAndGoOn = async <T>(
  * @throws what a step fails with, unless that only means to go on later
  */
 export const importWindow = async <T>(run: ImportRun<T>, window: SyncWindow): Promise<Stop | null> => {
-  const { context, stream, options } = run
-  const go = (place: ImportPlace | null) => stream.step(context, window, place, { signal: options.signal })
+  const { context, stream, calls } = run
+  const go = (place: ImportPlace | null) => stream.step(context, window, place, calls)
   const [begun] = await Promise.allSettled([go(run.progress.totals.importAt)])
   let result: PromiseSettledResult<ImportStep<T>> | null = begun
   while (result !== null) {

@@ -49,7 +49,7 @@ class KnownOrders {
     const ids = [...(this.#came === null ? [] : [this.#came]), ...this.#stored].filter((id) => !except.includes(id))
     for (const id of ids) {
       try {
-        if ((await client.of(ordersEndpoint).get(id, { signal: this.#options.signal })) !== null) return 'with rows'
+        if ((await client.of(ordersEndpoint).get(id, this.#options)) !== null) return 'with rows'
       } catch (error) {
         if (!mayBeOfOne(error, this.#options)) throw error
       }
@@ -66,9 +66,7 @@ class KnownOrders {
     const past = client.clock().now().getTime() - 30 * dayMs
     const range = { createdFrom: new Date(past), createdTo: new Date(past + 1_000), limit: 1 }
     const [answer] = await Promise.allSettled([
-      client
-        .of(ordersEndpoint)
-        .list({ shipNodeType: client.vocabulary.shipNodes.seller, ...range }, { signal: this.#options.signal }),
+      client.of(ordersEndpoint).list({ shipNodeType: client.vocabulary.shipNodes.seller, ...range }, this.#options),
     ])
     return answer.status === 'fulfilled'
   }
@@ -87,7 +85,7 @@ const askFor = async (
   options: CallOptions,
 ): Promise<ReadOrder | FailedRead> => {
   try {
-    return { purchaseOrderId, observed: await client.of(ordersEndpoint).get(purchaseOrderId, { signal: options.signal }) }
+    return { purchaseOrderId, observed: await client.of(ordersEndpoint).get(purchaseOrderId, options) }
   } catch (failure) {
     return { purchaseOrderId, failure }
   }

@@ -1,9 +1,11 @@
+import type { CallOptions } from '../../clients/call-options.ts'
 import { isCredentialsDoubt, Throttled } from '../../clients/errors.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { SyncKey, SyncLease, SyncProgress, SyncRun, SyncWindow } from '../../store/sync-states.ts'
 import type { PageStore } from './pages.ts'
 import { emptyRun, fresh, withoutPasses } from './progress.ts'
 import type { FetchedPage, ImportStream, PagedStream, StreamContext, SyncStream } from './stream.ts'
+import { laneOfStream } from './stream-lane.ts'
 
 /** How a job calls the engine. */
 export interface SyncRunOptions {
@@ -36,6 +38,8 @@ export class StreamRun<T, Stream extends SyncStream<T> = SyncStream<T>> {
   readonly stream: Stream
   readonly pages: PageStore<T>
   readonly options: SyncRunOptions
+  /** How its calls are made. */
+  readonly calls: CallOptions
   readonly key: SyncKey
   /** In logs and messages. */
   readonly name: string
@@ -61,6 +65,7 @@ export class StreamRun<T, Stream extends SyncStream<T> = SyncStream<T>> {
     this.pages = pages
     this.progress = progress
     this.options = options
+    this.calls = { signal: options.signal, lane: laneOfStream(stream, lease.stream) }
     this.key = { sellerId: lease.sellerId, resource: lease.resource, stream: lease.stream }
     this.name = `${lease.resource}/${lease.stream}`
     this.startedAt = lease.startedAt

@@ -53,8 +53,8 @@ type Grants = Map<Operation, number[]>
 const counting = (budget: RateBudget, grants: Grants, nowMs: () => number): RateBudget => ({
   learn: budget.learn,
   snapshot: budget.snapshot,
-  take: async (seller, operation, scope) => {
-    const answer = await budget.take(seller, operation, scope)
+  take: async (seller, operation, scope, lane) => {
+    const answer = await budget.take(seller, operation, scope, lane)
     if (answer.granted) {
       const times = grants.get(operation) ?? []
       grants.set(operation, times)

@@ -251,6 +251,23 @@ test('without budget the run ends with the time to go on, keeps its place and ho
   expect(await one.state(changed)).toMatchObject({ failures: 0, last_error: null })
 })
 
+test('its calls are of the lane of its stream', async () => {
+  const one = await bench.seller()
+  await one.place(3, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) })
+  await bench.advance('1m')
+  const lanes: unknown[] = []
+  const orders: Partial<OrdersClient> = {
+    list: async (query, options) => {
+      lanes.push(options.lane)
+      return one.client.of(ordersEndpoint).list(query, options)
+    },
+  }
+  for (const stream of [changed, 'reread']) {
+    await one.once('orders', stream, { client: () => withPart(one.client, ordersEndpoint, orders) })
+    expect([...new Set(lanes.splice(0))]).toEqual([stream === changed ? 'poll' : 'backfill'])
+  }
+})
+
 test('two engines on one stream do the work once', async () => {
   const one = await bench.seller()
   const ids = await one.place(100, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) })
