@@ -18,8 +18,8 @@ type ListedSeller = Schemas['ListedSeller']
 const states = ['active', 'stopped', 'paused'] as const
 const tones: Readonly<Record<Seller['state'], Tone>> = { active: 'good', stopped: 'bad', paused: 'warn' }
 
-const Standing = ({ seller }: { readonly seller: Seller }) => {
-  const { state, reason, since, pausedBy, nextProbeAt, served, removedAt, removedBy } = seller
+const Standing = ({ seller }: { readonly seller: ListedSeller }) => {
+  const { state, reason, since, pausedBy, nextProbeAt, served, servedBy, removedAt, removedBy } = seller
   return (
     <div>
       <Badge tone={tones[state]}>{state}</Badge>
@@ -47,7 +47,10 @@ const Standing = ({ seller }: { readonly seller: Seller }) => {
           removed <Time at={removedAt} /> by {removedBy}: it is listed again once a process has it in its settings.
         </p>
       )}
-      {!served && <p class="faint">It is not in the settings of this daemon: nothing runs for it.</p>}
+      {!served && servedBy.length === 0 && <p class="faint">It is not in the settings of any process: nothing runs for it.</p>}
+      {!served && servedBy.length > 0 && (
+        <p class="faint">It is not in the settings of the process that answers here; {servedBy.join(', ')} serves it.</p>
+      )}
     </div>
   )
 }
@@ -173,17 +176,32 @@ const Remove = ({ seller, done }: { readonly seller: ListedSeller; readonly done
 const isRemovable = ({ served, servedBy, removedAt }: ListedSeller): boolean =>
   !served && servedBy.length === 0 && removedAt === null
 
+type Others = Schemas['ReloadedSellers']['others']
+
+/** What keeps the settings of other processes from being read again; null: nothing. */
+const faultOfOthers = (others: Others): string | null => {
+  if (others === null) return 'The other processes could not be asked; the log has the reason.'
+  const faults = others.flatMap(({ process, state, faults: found }) => {
+    if (state === 'reread') return []
+    return [`${process} goes on as before: ${state === 'faulty' ? found.join('; ') : 'it has not answered yet'}.`]
+  })
+  return faults.length === 0 ? null : faults.join(' ')
+}
+
 const Reload = ({ done }: { readonly done: () => void }) => {
   const { busy, told, tell } = useTold()
   const reload = (): void =>
     tell(async () => {
-      const { sellers, added, removed } = await answered(api.POST('/v1/sellers/reload'))
+      const { sellers, added, removed, others } = await answered(api.POST('/v1/sellers/reload'))
       const changed = [
         ...added.map((sellerId) => `${sellerId} is new.`),
         ...removed.map((sellerId) => `${sellerId} is no longer served.`),
       ]
       done()
-      return `${several(sellers.length, 'seller')} in the settings. ${changed.join(' ')}`
+      const here = `${several(sellers.length, 'seller')} in the settings. ${changed.join(' ')}`
+      const fault = faultOfOthers(others)
+      if (fault !== null) throw new Error(`${here} ${fault}`)
+      return here
     })
   return (
     <section class="card" aria-label="Settings of the sellers">

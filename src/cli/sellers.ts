@@ -13,6 +13,7 @@ export const sellerSchema = z.looseObject({
   pausedBy: z.string().nullish(),
   nextProbeAt: z.string().nullish(),
   served: z.boolean(),
+  servedBy: z.array(z.string()).nullish(),
   removedAt: z.string().nullish(),
   removedBy: z.string().nullish(),
 })
@@ -36,8 +37,12 @@ const removalOf = ({ removedAt, removedBy }: Seller): string =>
 
 const isRemoved = ({ removedAt }: Seller): boolean => typeof removedAt === 'string'
 
+/** Who serves a seller that the process which was asked does not serve. */
+const elsewhereOf = ({ servedBy }: Seller): string =>
+  (servedBy ?? []).length === 0 ? 'not in the settings' : `served by ${servedBy?.join(', ')}`
+
 const notesOf = (seller: Seller): string => {
-  const notes = [...(isRemoved(seller) ? [removalOf(seller)] : []), ...(seller.served ? [] : ['not in the settings'])]
+  const notes = [...(isRemoved(seller) ? [removalOf(seller)] : []), ...(seller.served ? [] : [elsewhereOf(seller)])]
   return [seller.reason ?? '', ...(notes.length === 0 ? [] : [`(${notes.join(', ')})`])].join(' ').trim()
 }
 
@@ -61,7 +66,6 @@ const workingSellerSchema = sellerSchema.extend({
   waitingEvents: z.number(),
   failingStreams: z.number(),
   ordersLagSeconds: z.number().nullable(),
-  servedBy: z.array(z.string()).nullish(),
   waitingOperations: z.array(z.looseObject({ operation: z.string(), scope: z.string().nullish(), until: z.string().nullable() })),
 })
 

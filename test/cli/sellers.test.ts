@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { restOf } from '../../src/cli/sellers.ts'
 import { stopSellerNow } from '../daemon/support.ts'
 import { eventually } from '../support/eventually.ts'
+import { query } from '../support/query.ts'
 import { type Rig, startRig } from './rig.ts'
 import { type CliRun, cli } from './run.ts'
 
@@ -47,6 +48,20 @@ test('a seller is shown with its open work and the lag of its orders', async () 
   )
   const unknown = await tallyman(['sellers', 'show', 'nobody'])
   expect(unknown).toMatchObject({ code: 1, talk: expect.stringContaining('there is no seller nobody') })
+})
+
+test('a list names who serves a seller that the process which is asked does not serve', async () => {
+  const columns = 'INSERT INTO tallyman.seller_processes (process, roles, seller_ids, faults, taken_at, said_at)'
+  await query(
+    rig.databaseUrl,
+    `INSERT INTO tallyman.sellers (seller_id, state) VALUES ('elsewhere', 'active'), ('nowhere', 'active')`,
+  )
+  await query(rig.databaseUrl, `${columns} VALUES ('p-2', '{worker}', '{elsewhere}', '{}', now(), now())`)
+  const { out } = await tallyman(['sellers', 'list'])
+  expect(out).toMatch(/^elsewhere +active +\(served by p-2\)$/m)
+  expect(out).toMatch(/^nowhere +active +\(not in the settings\)$/m)
+  await query(rig.databaseUrl, `DELETE FROM tallyman.seller_processes WHERE process = 'p-2'`)
+  await query(rig.databaseUrl, `DELETE FROM tallyman.sellers WHERE seller_id IN ('elsewhere', 'nowhere')`)
 })
 
 test('what a terminal would obey is shown, in tables, by doctor and as JSON', async () => {

@@ -113,6 +113,13 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     await expect.poll(() => table.innerText()).toMatch(/records? in quarantine/)
     await page.getByRole('button', { name: 'Read the settings again' }).click()
     await page.getByText('1 seller in the settings.', { exact: false }).waitFor()
+    const others = [{ process: 'p-2', roles: ['worker'], sellers: [], state: 'faulty', faults: ['line 3: it is wrong'] }]
+    await page.route('**/v1/sellers/reload', (route) =>
+      route.fulfill({ json: { sellers: [sellerId], added: [], removed: [], others } }),
+    )
+    await page.getByRole('button', { name: 'Read the settings again' }).click()
+    await page.getByRole('alert').getByText('p-2 goes on as before: line 3: it is wrong.', { exact: false }).waitFor()
+    await page.unroute('**/v1/sellers/reload')
     const stopped = {
       sellerId: 'refused-seller',
       state: 'stopped',
@@ -136,11 +143,14 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
       furthestBehind: null,
       waitingOperations: [],
     } satisfies components['schemas']['ListedSeller']
-    await page.route('**/v1/sellers?**', (route) => route.fulfill({ json: { items: [stopped], nextCursor: null } }))
+    const elsewhere = { ...stopped, sellerId: 'other-seller', state: 'active', served: false, servedBy: ['p-2'] }
+    await page.route('**/v1/sellers?**', (route) => route.fulfill({ json: { items: [stopped, elsewhere], nextCursor: null } }))
     await page.reload()
     await page.getByText('1 stopped: refused-seller', { exact: false }).waitFor()
     expect(await table.innerText()).toContain('the marketplace refuses the client id')
     expect(await table.innerText()).toContain('Put credentials that work into the settings')
+    expect(await table.innerText()).toContain('p-2 serves it')
+    expect(await table.innerText()).not.toContain('nothing runs for it')
     expect(faults).toEqual([])
     await context.close()
   })
