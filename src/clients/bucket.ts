@@ -40,8 +40,12 @@ export interface BucketMemory {
 }
 
 const burstShare = 0.1
-/** Slowest rate that is learned, as a share of the published one. */
+/** Slowest rate that is learned, as a share of the published one, as long as a storm of refusals may be all that there is. */
 const minRate = 1 / 32
+/** Who answers in between and still refuses at this share of the published rate has quite another limit. */
+const otherLimitShare = 4 * minRate
+/** Slowest rate that is learned of such a limit, as time between two requests. */
+const slowestMs = 86_400_000
 /** Additive increase far below the rate that was refused last. */
 const rateStep = 1 / 50
 /** Up to this share of it the rate doubles with every answer: a storm of refusals that is over must not be felt for minutes. */
@@ -58,6 +62,9 @@ const hiddenWithinMs = 60_000
 const hasteMs = 1_000
 const firstBackoffMs = 2_000
 const maxBackoffMs = 60_000
+/** After so many refusals in a row, about ten minutes, the wait doubles again with each one. */
+const manyStrikes = 15
+const longestBackoffMs = 3_600_000
 
 /**
  * The bucket for a limit. Where the marketplace counts aloud it is the marketplace's own but for one request, which the network may bring
@@ -169,7 +176,8 @@ const grown = (memory: BucketMemory, moreIsLeft: boolean): Learned => {
   const { rate, ceiling } = memory
   const near = nearCeiling * ceiling
   if (rate < near && moreIsLeft) return { calm, rate: ceiling < 1 ? near : 1, ceiling }
-  const step = Math.max(rateStep, Math.min(rate, slowStartShare * ceiling - rate))
+  // It never more than doubles.
+  const step = Math.max(Math.min(rateStep, rate), Math.min(rate, slowStartShare * ceiling - rate))
   const next = Math.min(1, rate + (rate < near ? Math.min(step, near - rate + Number.EPSILON) : caution * calm * calm))
   return { calm, rate: next, ceiling: Math.max(ceiling, next) }
 }
@@ -239,7 +247,25 @@ const uncounted = (limit: RateLimit, memory: BucketMemory, nowMs: number): Bucke
 /** Whether an answer has brought the rate back by more than one step: the others should know at once. */
 export const recovers = (before: BucketMemory, after: BucketMemory): boolean => after.rate > before.rate + rateStep
 
-const slowed = (memory: BucketMemory, told: boolean, nowMs: number): Learned => {
+/** How long a refusal without a hint blocks, without what chance adds. */
+const backoffOf = (strikes: number, isOtherLimit: boolean): number => {
+  const most = isOtherLimit
+    ? longestBackoffMs
+    : Math.min(maxBackoffMs * 2 ** Math.max(0, strikes - manyStrikes), longestBackoffMs)
+  return Math.min(firstBackoffMs * 2 ** Math.max(0, strikes - 1), most)
+}
+
+/**
+ * The slowest share that a refusal may lower the rate to. A storm of refusals must not be felt for long when it is over. Only where answers came in
+ * between, the limit is far below the published one: then no more time is left between two requests than was waited last.
+ */
+const slowestShare = (shape: BucketShape, { ceiling, strikes }: Pick<BucketMemory, 'ceiling' | 'strikes'>): number => {
+  if (ceiling > otherLimitShare) return minRate
+  const waitMs = backoffOf(strikes, true)
+  return Math.min(minRate, shape.intervalMs / (waitMs < longestBackoffMs ? waitMs : slowestMs))
+}
+
+const slowed = (shape: BucketShape, memory: BucketMemory, told: boolean, nowMs: number): Learned => {
   const { rate, ceiling, calm } = memory
   // Refused before it could recover: the limit is not where it was thought, or the marketplace refuses everything for a while.
   const isFirst = calm > 0
@@ -247,8 +273,10 @@ const slowed = (memory: BucketMemory, told: boolean, nowMs: number): Learned => 
   const factor = told || (isFirst && again) ? decreaseTold : decreaseUntold
   // The marketplace's count was trusted, and it refused soon after: it has a limit of which the count says nothing, or somebody else draws.
   const isHidden = memory.counted && nowMs - memory.slowedAtMs < hiddenWithinMs
-  const refusedAt = isHidden ? rate * decreaseTold : rate
-  return { rate: Math.max(minRate, rate * factor), ceiling: isFirst ? Math.max(minRate, refusedAt) : ceiling, calm: 0 }
+  const refusedAt = isHidden ? Math.max(Math.min(minRate, rate), rate * decreaseTold) : rate
+  const known = isFirst ? refusedAt : ceiling
+  const slowest = told ? minRate : slowestShare(shape, { ceiling: known, strikes: memory.strikes + 1 })
+  return { rate: Math.max(Math.min(rate, slowest), rate * factor), ceiling: known, calm: 0 }
 }
 
 /**
@@ -270,12 +298,14 @@ export const learnFrom = (
     // Answers to requests that were under way together say one thing, not several.
     const fresh = nowMs >= memory.slowedAtMs + Math.min(interval, firstBackoffMs)
     const strikes = told === null && fresh ? memory.strikes + 1 : memory.strikes
-    const backoffMs = Math.min(firstBackoffMs * 2 ** Math.max(0, strikes - 1), maxBackoffMs) * (1 + random / 4)
+    const rates: Learned = fresh ? slowed(shape, memory, told !== null, nowMs) : memory
+    const backoffMs = backoffOf(strikes, rates.ceiling <= otherLimitShare) * (1 + random / 4)
     const until = Math.max(memory.blockedUntilMs, told === null ? nowMs + backoffMs : Math.max(told, nowMs + interval))
-    const rates = fresh ? slowed(memory, told !== null, nowMs) : {}
     const after = {
       ...memory,
-      ...rates,
+      rate: rates.rate,
+      ceiling: rates.ceiling,
+      calm: rates.calm,
       strikes,
       // No sooner than without the refusal, and as a block: as a debt it would be paid at whatever rate comes next.
       blockedUntilMs: Math.ceil(Math.max(until, allowedAtMs(shape, memory))),

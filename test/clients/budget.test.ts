@@ -253,6 +253,48 @@ describe('learning', () => {
     expect((sent - refused) / 1_800).toBeGreaterThan(0.85)
   })
 
+  test('a limit of one an hour behind a table of 60 a minute is learned, though nothing is said', () => {
+    let memory = fullBucket
+    let nowMs = start
+    let lastMs = Number.NEGATIVE_INFINITY
+    const refusals = [0, 0]
+    let answered = 0
+    while (nowMs < start + 2 * 86_400_000) {
+      const taken = takeFrom(shape, memory, nowMs, limit.perMs)
+      memory = taken.memory
+      if (taken.waitUntilMs !== null) {
+        nowMs = taken.waitUntilMs
+        continue
+      }
+      const isRefused = nowMs - lastMs < 3_600_000
+      if (isRefused) refusals[nowMs < start + 86_400_000 ? 0 : 1] = (refusals[nowMs < start + 86_400_000 ? 0 : 1] ?? 0) + 1
+      else {
+        lastMs = nowMs
+        answered += 1
+      }
+      memory = learn(memory, { ...nothingTold, status: isRefused ? 429 : 200 }, nowMs)
+    }
+    expect(refusals[0]).toBeLessThan(120)
+    expect(refusals[1]).toBeLessThan(80)
+    expect(answered).toBeGreaterThan(36)
+  })
+
+  test('the wait after refusals that say nothing is a minute at most for ten minutes, and grows to an hour then', () => {
+    let memory = fullBucket
+    let now = start
+    const waits: number[] = []
+    while (now < start + 5 * 3_600_000) {
+      memory = learn(memory, { ...nothingTold, status: 429 }, now)
+      waits.push((memory.blockedUntilMs - now) / 1_000)
+      now = memory.blockedUntilMs
+      if (now < start + 600_000) expect(waits.at(-1)).toBeLessThanOrEqual(60)
+    }
+    expect(waits.at(-1)).toBe(3_600)
+    expect(waits.length).toBeLessThan(30)
+    // What answers again may have been a storm: it must not be felt for long.
+    expect(memory.rate).toBe(1 / 32)
+  })
+
   test('429s of requests that were under way together count once', () => {
     const first = learn(fullBucket, { ...nothingTold, status: 429 }, start)
     const second = learn(first, { ...nothingTold, status: 429 }, start + 5)
