@@ -316,9 +316,9 @@ export const learnFrom = (
   const isGood = signal.status < 500
   const counted = signal.remaining !== null || (memory.counted && signal.status >= 300)
   const answered = isGood ? easedBy(limit, memory, 1, nowMs, (signal.remaining ?? 0) > 1) : memory
-  const eased = memory.counted && !counted ? uncounted(limit, answered, nowMs) : { ...answered, counted }
-  // A server fault may ask for a pause as well (503 with Retry-After).
-  if (signal.retryAfter !== null) return { ...eased, blockedUntilMs: Math.max(eased.blockedUntilMs, signal.retryAfter.getTime()) }
+  const known = memory.counted && !counted ? uncounted(limit, answered, nowMs) : { ...answered, counted }
+  // A server fault may ask for a pause as well (503 with Retry-After), and so may an answer that counts.
+  const eased = { ...known, blockedUntilMs: Math.max(known.blockedUntilMs, signal.retryAfter?.getTime() ?? 0) }
   if (signal.remaining === null) return eased
   const shape = bucketShape(limit, counted)
   const interval = intervalOf(shape, eased)

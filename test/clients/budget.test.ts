@@ -312,6 +312,15 @@ describe('learning', () => {
     expect(takeFrom(bucketShape(limit, true), none, start, 60_000).waitUntilMs).toBe(start + 10_000)
   })
 
+  test('an answer that names a pause and what is left is believed in both', () => {
+    const told = { ...nothingTold, status: 200, remaining: 2, replenishAt: new Date(start + 1_000) }
+    for (const retryAfter of [start, start + 5_000]) {
+      const memory = learn({ ...fullBucket, counted: true }, { ...told, retryAfter: new Date(retryAfter) }, start)
+      expect(allowedAtMs(bucketShape(limit, true), memory)).toBe(retryAfter === start ? start : start + 5_000)
+      expect(available(memory, start)).toBe(retryAfter === start ? 2 : 0)
+    }
+  })
+
   test('a marketplace that counts aloud is believed when it has more than was thought, but for one request', () => {
     const told = (remaining: number) => ({ ...nothingTold, status: 200, remaining })
     const empty = { ...fullBucket, arrivalMs: start + 60_000 }
