@@ -36,6 +36,8 @@ export interface TokenSource {
   ask(signal: AbortSignal): Promise<TokenOutcome>
   /** Forgets the refusals so far. */
   forgive(): void
+  /** Whether a token was granted, and the credentials have not been refused since. */
+  accepted(): boolean
   /** The marketplace did not accept this token: the next caller gets a new one. */
   reject(token: AccessToken): void
 }
@@ -52,6 +54,8 @@ export interface CredentialsClient {
   ask(signal: AbortSignal): Promise<CredentialsAnswer>
   /** Forgets that they were refused: the next call asks for a token. */
   forgive(): void
+  /** Whether a token was granted, and they have not been refused since. */
+  accepted(): boolean
 }
 
 /** What a token source needs. `fetchToken` runs on its own, not under the signal of the caller that happened to need it first. */
@@ -95,6 +99,7 @@ export const createTokenSource = (options: TokenSourceOptions): TokenSource => {
   let asking: Promise<TokenOutcome> | null = null
   let refusals: Refusals | null = null
   let generation = 0
+  let isAccepted = false
 
   const refusedOnceMore = (failure: Refusals['failure']): Refusals => {
     const nowMs = now()
@@ -114,6 +119,7 @@ export const createTokenSource = (options: TokenSourceOptions): TokenSource => {
     const answer = await options.fetchToken()
     if (answer.kind === 'token') {
       generation += 1
+      isAccepted = true
       refusals = null
       // Counted from when we asked: the marketplace started the clock before its answer arrived.
       current = {
@@ -125,6 +131,7 @@ export const createTokenSource = (options: TokenSourceOptions): TokenSource => {
       return { kind: 'token', token: current }
     }
     if (answer.kind === 'refused') {
+      isAccepted = false
       refusals = refusedOnceMore(answer.failure)
       return { kind: 'refused', failure: failureOf(refusals) }
     }
@@ -179,6 +186,7 @@ export const createTokenSource = (options: TokenSourceOptions): TokenSource => {
     forgive() {
       refusals = null
     },
+    accepted: () => isAccepted,
     reject(token) {
       if (current?.generation === token.generation) current = null
     },

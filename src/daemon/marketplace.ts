@@ -14,8 +14,9 @@ import { wakeWaitingCommands } from '../store/command-waits.ts'
 import type { Database } from '../store/database.ts'
 import { recordConfiguredSkus } from '../store/inventory-skus.ts'
 import { sellersWithReasons } from '../store/log-reasons.ts'
+import { acceptedElsewhere, forgetCredentials, noteAccepted } from '../store/seller-credentials.ts'
 import { claimSellers, leaveProcesses, sayServes } from '../store/seller-processes.ts'
-import { readSellers, type SellerSettingsMark, type SellerStanding } from '../store/sellers.ts'
+import { readSellers, type SellerSettingsMark, type SellerStanding, stopSeller } from '../store/sellers.ts'
 import { recordConfiguredCampaigns } from '../store/watched-campaigns.ts'
 import { type AnswerTimes, createAnswerTimes } from './answer-times.ts'
 import { openBudget } from './budget.ts'
@@ -25,6 +26,8 @@ import { noticeCounting } from './counted-aloud.ts'
 
 /** Orders that events name before a sync has brought them are looked up with this share of the budget; the rest is for orders that are known. */
 const lookupShare = 0.25
+/** See `sayAccepted`. */
+const notedForMs = 600_000
 /** The sandbox of a demonstration places an order this often. */
 const demonstrationOrderInterval = '5s'
 /** … and begins with orders of the last month, so that returns and stock have a past. */
@@ -131,6 +134,9 @@ export const startMarketplace = async (
   const serving = createServing({ database, sellers })
 
   const profileOf = (sellerId: string): Profile | undefined => profiles.get(sellers.settingsOf(sellerId)?.profile ?? '')
+  /** What has been written down of credentials that are accepted; all of it is written anew now and then, for another process may have removed it. */
+  let noted = new Map<string, string>()
+  let notedSinceMs = performance.now()
   /** Takes settings into the database, the sellers themselves last: from then on they are served. */
   const rememberSellers = async (
     by: 'start' | 'settings',
@@ -143,9 +149,38 @@ export const startMarketplace = async (
     const sellerIds = [...new Set([...sellers.ids(), ...settings.map(({ sellerId }) => sellerId)])]
     await serving.begin(by, marks, async (transaction) => {
       await claimSellers(transaction, { process: owner, roles: config.roles, sellerIds, faults: [] }, process.uptime() * 1_000)
+      await forgetCredentials(transaction, owner, marks ?? settings.map(({ sellerId }) => sellers.configured(sellerId)))
       await recordConfiguredCampaigns(transaction, settings)
       for (const { sellerId, skus } of settings) await recordConfiguredSkus(transaction, sellerId, skus)
     })
+    noted = new Map()
+  }
+  const sayAccepted = async (): Promise<void> => {
+    if (performance.now() - notedSinceMs > notedForMs) {
+      noted = new Map()
+      notedSinceMs = performance.now()
+    }
+    const accepted = sellers.accepted()
+    const fresh = accepted.filter(({ sellerId, credentialsFingerprint }) => noted.get(sellerId) !== credentialsFingerprint)
+    // Those that are refused by now are written down again when they are accepted.
+    const stillNoted = accepted.filter(({ sellerId }) => noted.has(sellerId))
+    noted = new Map(stillNoted.map(({ sellerId, credentialsFingerprint }) => [sellerId, credentialsFingerprint]))
+    if (fresh.length === 0) return
+    await noteAccepted(database, owner, fresh)
+    for (const { sellerId, credentialsFingerprint } of fresh) noted.set(sellerId, credentialsFingerprint)
+  }
+  /** Stops those that were left to a process that has ended, or is refused too. */
+  const reviewAside = async (): Promise<void> => {
+    const aside = sellers.aside()
+    if (aside.length === 0) return
+    const elsewhere = await acceptedElsewhere(
+      database,
+      owner,
+      aside.map(({ seller }) => seller),
+    )
+    for (const { seller, reason } of aside)
+      if (!elsewhere.has(seller.sellerId) && (await stopSeller(database, seller, reason, owner)) === 'stopped')
+        log.warn({ seller_id: seller.sellerId }, reason)
   }
   closers.add('the row of this process', () =>
     leaveProcesses(database, owner).catch((error: unknown) => {
@@ -178,6 +213,8 @@ export const startMarketplace = async (
           await rememberSellers('start', sellers.settings())
         }
         sellers.learn(await readSellers(database))
+        await sayAccepted()
+        await reviewAside()
         quiet.recovered('sellers', 'the states of the sellers can be stored and read again')
       } catch (error) {
         quiet.warn('sellers', { err: error }, 'the states of the sellers cannot be stored or read')

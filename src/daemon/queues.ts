@@ -107,13 +107,15 @@ export const createQueues = (
   let eventsHandler: InboundOptions['handle'] | null = null
 
   const polls = createPolls({
-    schedule,
+    schedule: () => schedule().filter(({ sellerId }) => sellers.worksFor(sellerId)),
     readLags: () => listSyncs(database),
     standingOf: (streams) => standingOf(database, streams),
     runtime,
     atOnce: has('worker') ? syncSlots : 0,
     quiet,
   })
+
+  sellers.onWorkChanged(() => polls.replan())
 
   return {
     kind: backend.kind,

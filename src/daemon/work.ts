@@ -9,14 +9,14 @@ import { processReceivedEvent } from '../jobs/events/process.ts'
 import { reviewEvents } from '../jobs/events/review.ts'
 import { handBack } from '../jobs/hand-back.ts'
 import { runRetention } from '../jobs/retention.ts'
-import { credentialsRefused, probeSeller } from '../jobs/sellers.ts'
+import { probeSeller, stopRefused } from '../jobs/sellers.ts'
 import { runSync } from '../jobs/sync/syncs.ts'
 import { createSlots, turnedAway } from '../queues/slots.ts'
 import { reviewSyncAlarm } from '../store/alarms.ts'
 import { headCommand } from '../store/commands.ts'
 import { readWaitingSubject } from '../store/events.ts'
 import { endForgotten } from '../store/held-snapshots.ts'
-import { isSellerAtRest, stopSeller } from '../store/sellers.ts'
+import { isSellerAtRest } from '../store/sellers.ts'
 import { removeExpiredSecrets } from '../store/webhook-endpoints.ts'
 import { reviewBehind } from '../store/webhook-log.ts'
 import { commandsAtOnce, eventsAtOnce, queuedSyncsAtOnce, relayIntervalMs, syncSlots } from './capacity.ts'
@@ -121,7 +121,7 @@ const registerSyncs = ({ context, database, marketplace, queues, syncMetrics }: 
     'sync.run',
     async ({ data, signal, starts, log }) => {
       if (await isSellerAtRest(database, data.sellerId)) return { done: true }
-      if (!sellers.has(data.sellerId)) return handBack({ database }, data.sellerId, starts)
+      if (!sellers.worksFor(data.sellerId)) return handBack({ database }, data.sellerId, starts)
       const release = await slots.take(data.sellerId, signal)
       if (release === null) return turnedAway(`seller ${data.sellerId}`, starts)
       // Taken before the run: settings that are read again meanwhile are not those that were refused.
@@ -129,8 +129,8 @@ const registerSyncs = ({ context, database, marketplace, queues, syncMetrics }: 
       const outcome = await runSync(deps, data, { signal, log })
         .catch(async (error: unknown) => {
           if (!(error instanceof MarketplaceFailure) || !error.credentialsDead) throw error
-          const reason = credentialsRefused(data.sellerId, error.httpStatus)
-          if (await stopSeller(database, seller, reason)) log.warn({ seller_id: data.sellerId }, reason)
+          const { stop, reason } = await stopRefused({ database, sellers, owner }, seller, error.httpStatus)
+          if (stop !== 'outdated') log.warn({ seller_id: data.sellerId }, reason)
           return { done: true } as const
         })
         .finally(release)
@@ -142,7 +142,7 @@ const registerSyncs = ({ context, database, marketplace, queues, syncMetrics }: 
   )
 }
 
-const registerEvents = ({ database, queues, intake }: WorkParts): void => {
+const registerEvents = ({ database, marketplace: { sellers }, queues, intake }: WorkParts): void => {
   const slots = createSlots({ total: eventsAtOnce })
   const deciding = new Set<string>()
   queues.runtime.register(
@@ -151,6 +151,7 @@ const registerEvents = ({ database, queues, intake }: WorkParts): void => {
       const about = await readWaitingSubject(database, data)
       if (about === null) return { done: true }
       const { sellerId } = about
+      if (sellers.has(sellerId) && !sellers.worksFor(sellerId)) return handBack({ database }, sellerId, starts)
       const subject = JSON.stringify([sellerId, about.purchaseOrderId])
       if (deciding.has(subject)) {
         return {

@@ -38,6 +38,7 @@ const runbooks: Readonly<Partial<Record<(typeof alarmKinds)[number], string>>> =
   'command-held': 'a-command-is-held',
   'event-rejected': 'an-event-was-rejected',
   'credentials-refused': 'credentials-are-refused',
+  'credentials-outdated': 'credentials-are-refused',
   'sync-failing': 'the-marketplace-does-not-answer',
   'sync-behind': 'the-marketplace-answers-429',
   'reading-skipped': 'records-cannot-be-read',

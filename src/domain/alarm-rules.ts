@@ -169,6 +169,18 @@ export const alarmRules = {
     list: '/v1/sellers',
     namesSubject: true,
   },
+  'credentials-outdated': {
+    severity: 'warning',
+    concerns: 'operator',
+    title: 'A process has outdated credentials',
+    opens:
+      'The marketplace refuses the credentials that a process has for a seller, and accepts those of another process, which goes on.',
+    subject: '`credentials`: one alarm for each seller, which names the processes',
+    closes: 'cause',
+    toDo: 'Correct the settings of the processes that it names, and have them read again (`tallyman sellers reload`), or restart them.',
+    list: '/v1/sellers',
+    namesSubject: true,
+  },
   'sync-failing': {
     severity: 'warning',
     concerns: 'operator',

@@ -14,6 +14,7 @@ import { tellAlarms } from '../store/alarms.ts'
 import type { Database, SqlRunner } from '../store/database.ts'
 import { type DeadlineRules, deadlineRulesOf, type RunningOut, readDeadlines } from '../store/deadlines.ts'
 import { heldSnapshots } from '../store/held-snapshots.ts'
+import { refusedToProcesses } from '../store/seller-credentials.ts'
 import { removedSellers, servedSellers } from '../store/sellers.ts'
 
 /** What a look for alarms needs. */
@@ -117,6 +118,16 @@ const webhooks = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> =>
     dueAt: null,
   }))
 
+const outdated = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> =>
+  (await refusedToProcesses(sql)).map(({ sellerId, processes }) => ({
+    sellerId,
+    kind: 'credentials-outdated',
+    subject: 'credentials',
+    message: `the marketplace refuses the credentials that ${processes.join(', ')} ${processes.length === 1 ? 'has' : 'have'} for this seller; other processes go on with theirs`,
+    count: null,
+    dueAt: null,
+  }))
+
 const snapshots = async (
   sql: SqlRunner,
   { snapshotHeldMs: forMs = alarmThresholds.snapshotHeldMs }: AlarmParts,
@@ -146,6 +157,7 @@ const shared = [
   'campaign-budget',
   'campaign-ending',
   'webhook-paused',
+  'credentials-outdated',
   'snapshot-held',
 ] as const
 
@@ -165,6 +177,7 @@ export const reviewAlarms = async (parts: AlarmParts): Promise<{ readonly opened
       ...(await discrepancies(tx)),
       ...(await campaigns(tx)),
       ...(await webhooks(tx)),
+      ...(await outdated(tx)),
       ...(await snapshots(tx, parts)),
     ]
     // What is left of a removed seller is its past: nobody mends it.

@@ -13,6 +13,8 @@ import {
   resumeProbed,
   type SellerSettingsMark,
   type SellerStanding,
+  type Stop,
+  stopSeller,
 } from '../store/sellers.ts'
 
 /** No such seller is configured in this process. */
@@ -26,8 +28,8 @@ export class UnknownSeller extends Error {
 }
 
 /** Why a seller is stopped, with advice. */
-export const credentialsRefused = (sellerId: string, httpStatus: number | null): string =>
-  `the marketplace repeatedly refuses the credentials of seller ${sellerId} (HTTP ${httpStatus ?? 'none'}), so nothing of this seller runs: correct them in the settings, then have these read again (\`tallyman sellers reload\`, POST /v1/sellers/reload, SIGHUP) or restart; if they are right, \`tallyman sellers resume ${sellerId}\` tries them at once, which happens by itself every 15 minutes`
+export const credentialsRefused = (sellerId: string, httpStatus: number | null, process: string): string =>
+  `the marketplace repeatedly refuses the credentials of seller ${sellerId} (HTTP ${httpStatus ?? 'none'}), as the process ${process} has them, so nothing of this seller runs: correct them in the settings, then have these read again (\`tallyman sellers reload\`, POST /v1/sellers/reload, SIGHUP) or restart; if they are right, \`tallyman sellers resume ${sellerId}\` tries them at once, which happens by itself every 15 minutes`
 
 /** The configured sellers, each with its client; replaced as a whole when the settings are read again. */
 export interface SellerRegistry {
@@ -37,6 +39,18 @@ export interface SellerRegistry {
   has(sellerId: string): boolean
   /** @throws UnknownSeller */
   client(sellerId: string): MarketplaceClient
+  /** Whether this process works for a seller: it is configured here, and not put aside. */
+  worksFor(sellerId: string): boolean
+  /**
+   * Puts a seller aside whose credentials are refused here while another process works with others, until settings are read again or it is resumed.
+   */
+  putAside(seller: ConfiguredSeller, reason: string): void
+  /** The sellers that are put aside, each with why. */
+  aside(): readonly { readonly seller: ConfiguredSeller; readonly reason: string }[]
+  /** Told whenever this process works for other sellers than before, but for settings that are read again. */
+  onWorkChanged(listener: () => void): void
+  /** Those that have been granted a token, and have not been refused since. */
+  accepted(): readonly SellerSettingsMark[]
   /** The current settings of every seller. */
   settings(): readonly SellerSettings[]
   /** The settings of one; undefined where it is not configured here. */
@@ -95,6 +109,8 @@ const fingerprintOf = ({ marketplaceUrl }: SellerSettings, connection: SellerCon
 export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry => {
   let entries = new Map<string, Entry>()
   const resumes = new Map<string, number>()
+  const aside = new Map<string, { readonly seller: ConfiguredSeller; readonly reason: string }>()
+  let workChanged: () => void = () => undefined
 
   const connect = (settings: SellerSettings): Entry => {
     const profile = parts.profiles.get(settings.profile)
@@ -158,6 +174,12 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     }
   }
 
+  const configured = (sellerId: string): ConfiguredSeller => ({
+    sellerId,
+    credentialsFingerprint: find(sellerId).fingerprint,
+    resumes: resumes.get(sellerId) ?? 0,
+  })
+
   entries = connectAll(parts.sellers)
   return {
     ids: () => [...entries.keys()],
@@ -166,11 +188,20 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     client: (sellerId) => find(sellerId).client,
     settings: () => [...entries.values()].map((entry) => entry.settings),
     settingsOf: (sellerId) => entries.get(sellerId)?.settings,
-    configured: (sellerId) => ({
-      sellerId,
-      credentialsFingerprint: find(sellerId).fingerprint,
-      resumes: resumes.get(sellerId) ?? 0,
-    }),
+    configured,
+    worksFor: (sellerId) => entries.has(sellerId) && !aside.has(sellerId),
+    putAside: (seller, reason) => {
+      aside.set(seller.sellerId, { seller, reason })
+      workChanged()
+    },
+    aside: () => [...aside.values()],
+    onWorkChanged: (listener) => {
+      workChanged = listener
+    },
+    accepted: () =>
+      [...entries.values()]
+        .filter(({ client }) => client.credentials.accepted())
+        .map(({ client }) => configured(client.sellerId)),
     replace: async (sellers, store = async () => undefined) => {
       const next = connectAll(sellers)
       try {
@@ -181,6 +212,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
       }
       const before = entries
       entries = next
+      aside.clear()
       for (const { client } of entries.values()) client.credentials.forgive()
       for (const client of clientsWithout(before, entries)) void retire(client)
     },
@@ -190,11 +222,50 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
         // The memory goes before the count is known: in between, what is remembered must not pass for something newer.
         entries.get(sellerId)?.client.credentials.forgive()
         resumes.set(sellerId, count)
+        if (aside.delete(sellerId)) workChanged()
       }
     },
     close: async () => {
       await Promise.all([...[...entries.values()].map(({ client }) => client), ...retired].map((client) => client.close()))
     },
+  }
+}
+
+/** Dependencies of a stop. */
+export interface StopParts {
+  readonly database: Database
+  readonly sellers: Pick<SellerRegistry, 'has' | 'configured' | 'putAside'>
+  /** The name of this process. */
+  readonly owner: string
+}
+
+/** What became of stopping a seller, and what is to be told of it. */
+export interface StopTold {
+  readonly stop: Stop
+  readonly reason: string
+}
+
+/**
+ * The marketplace refuses the credentials with which a run began: the seller is stopped for all, or put aside here while another process works with
+ * other ones. Settings that came in meanwhile are not judged by the old ones.
+ */
+export const stopRefused = async (
+  { database, sellers, owner }: StopParts,
+  seller: ConfiguredSeller,
+  httpStatus: number | null,
+): Promise<StopTold> => {
+  const { sellerId, credentialsFingerprint } = seller
+  if (!sellers.has(sellerId) || sellers.configured(sellerId).credentialsFingerprint !== credentialsFingerprint)
+    return { stop: 'outdated', reason: `the credentials of seller ${sellerId} were refused, and are other ones by now` }
+  const reason = credentialsRefused(sellerId, httpStatus, owner)
+  const stop = await stopSeller(database, seller, reason, owner)
+  if (stop === 'stopped') return { stop, reason }
+  if (stop === 'outdated')
+    return { stop, reason: `the credentials of seller ${sellerId} were refused before it was resumed or paused` }
+  sellers.putAside(seller, reason)
+  return {
+    stop,
+    reason: `the marketplace refuses the credentials that the process ${owner} has for seller ${sellerId} (HTTP ${httpStatus ?? 'none'}) and accepts those of another process, so this one leaves the seller to it: correct its settings, then have them read again (\`tallyman sellers reload\`, SIGHUP) or restart it`,
   }
 }
 

@@ -110,6 +110,7 @@ const ofNoResource: Readonly<Record<string, TableMarks>> = {
   'tallyman.rate_members': { none: 'id is_sole drawn_until' },
   'tallyman.report_files': { none: 'report_id chunk first_byte bytes' },
   'tallyman.report_tries': { none: 'seller_id month tried_at failures' },
+  'tallyman.seller_credentials': { none: 'process seller_id credentials_fingerprint is_accepted changed_at' },
   'tallyman.seller_processes': { none: 'process roles seller_ids faults taken_at asked_at said_at' },
   'tallyman.reported_limits': { none: 'process limits reported_at' },
   'tallyman.retention_passes': {

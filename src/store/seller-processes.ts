@@ -1,4 +1,5 @@
 import type { Database, SqlRunner } from './database.ts'
+import { thereForMs } from './seller-credentials.ts'
 import { sellersChannel } from './sellers.ts'
 
 /** What a process says of itself to the others that share its database. */
@@ -19,8 +20,8 @@ export interface ListedSellerProcess extends SellerProcess {
 
 /** One that has said nothing for so long has ended; its row goes. */
 const keptForMs = 3_600_000
-/** A process that says it every 15 seconds writes it down every other time; it counts as there for so long. */
-const [saidAnewMs, thereForMs] = [25_000, 60_000]
+/** A process that says it every 15 seconds writes it down every other time. */
+const saidAnewMs = 25_000
 
 const ago = (milliseconds: number): string => `now() - ${milliseconds} * interval '1 millisecond'`
 

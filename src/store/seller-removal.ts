@@ -53,6 +53,7 @@ export const tablesOfSellers = {
     'tallyman.log_reasons',
     'tallyman.named_orders',
     'tallyman.report_tries',
+    'tallyman.seller_credentials',
     'tallyman.sync_runs',
     'tallyman.sync_states',
     'tallyman.watched_campaigns',

@@ -5,6 +5,7 @@ import { dueNow } from './due-now.ts'
 import type { Prisma } from './generated/client.ts'
 import { oneOf } from './one-of.ts'
 import { isOrAny, type ListPage, pageOf } from './page.ts'
+import { acceptedElsewhere, type CredentialsMark, forgetRefusals, noteRefused } from './seller-credentials.ts'
 import { namesOne, ofSellers, type SellerFilter } from './seller-filter.ts'
 import { together } from './together.ts'
 
@@ -13,11 +14,8 @@ export const sellerStates = ['active', 'stopped', 'paused'] as const
 /** See {@link sellerStates}. */
 export type SellerState = (typeof sellerStates)[number]
 
-/** A seller as configured. The fingerprint changes with anything that could make refused credentials work again. */
-export interface SellerSettingsMark {
-  readonly sellerId: string
-  readonly credentialsFingerprint: string
-}
+/** A seller as configured. The fingerprint changes with what decides whether its credentials are accepted, and with nothing else. */
+export type SellerSettingsMark = CredentialsMark
 
 /** A seller as this process works with it. */
 export interface ConfiguredSeller extends SellerSettingsMark {
@@ -96,6 +94,7 @@ const resume = async (
     from,
   )
   if (touched === 0) return false
+  await forgetRefusals(transaction, sellerId)
   await resolveAlarm(transaction, alarmOf(sellerId))
   transaction.record({ sellerId, type: 'seller.resumed', data: { ...resumed } })
   await notifySellers(transaction)
@@ -253,27 +252,48 @@ export const readOtherSellers = async (sql: SqlRunner, sellerId: string, since: 
 }
 
 /**
- * Stops a seller whose credentials the marketplace refuses, with an alarm. Does nothing, and answers false, when its settings have changed
- * or when it has been resumed since this process learned of the refusals.
+ * What became of stopping a seller. `elsewhere`: it stays active, since another process has a token for it by other credentials. `outdated`: it is not
+ * active, or has been resumed since this process learned of the refusals.
  */
-export const stopSeller = async (database: Database, seller: ConfiguredSeller, reason: string): Promise<boolean> =>
+export type Stop = 'stopped' | 'elsewhere' | 'outdated'
+
+/** Stops a seller whose credentials the marketplace refuses, with an alarm; `process`: to whom. */
+export const stopSeller = async (
+  database: Database,
+  seller: ConfiguredSeller,
+  reason: string,
+  process: string | null = null,
+): Promise<Stop> => {
+  const stop = await stopOrLeave(database, seller, reason, process)
+  // Not under the lock of the seller: a process that stores its settings has these rows before it.
+  if (process !== null && stop !== 'outdated') await noteRefused(database, process, seller)
+  return stop
+}
+
+const stopOrLeave = async (database: Database, seller: ConfiguredSeller, reason: string, process: string | null): Promise<Stop> =>
   database.transaction(async (transaction) => {
+    const [active] = await transaction.query(
+      `SELECT 1 AS found FROM tallyman.sellers WHERE seller_id = $1 AND state = 'active' AND resumes = $2 FOR NO KEY UPDATE`,
+      seller.sellerId,
+      seller.resumes,
+    )
+    if (active === undefined) return 'outdated'
+    if ((await acceptedElsewhere(transaction, process, [seller])).has(seller.sellerId)) return 'elsewhere'
     const [stopped] = await transaction.query<{ stopped_at: Date }>(
       `UPDATE tallyman.sellers SET state = 'stopped', stopped_reason = $3, stopped_at = now(), updated_at = now(),
-         probe_at = now() + $5::float8 * interval '1 millisecond'
-       WHERE seller_id = $1 AND state = 'active' AND credentials_fingerprint = $2 AND resumes = $4
+         credentials_fingerprint = $2, probe_at = now() + $4::float8 * interval '1 millisecond'
+       WHERE seller_id = $1
        RETURNING stopped_at`,
       seller.sellerId,
       seller.credentialsFingerprint,
       reason,
-      seller.resumes,
       probeIntervalMs,
     )
-    if (stopped === undefined) return false
+    if (stopped === undefined) throw new Error(`seller ${seller.sellerId} has vanished while its row was locked`)
     await raiseAlarm(transaction, alarmOf(seller.sellerId), `stopped since ${stopped.stopped_at.toISOString()}: ${reason}`)
     transaction.record({ sellerId: seller.sellerId, type: 'seller.stopped', data: { reason } })
     await notifySellers(transaction)
-    return true
+    return 'stopped'
   })
 
 const readOne = async ({ prisma }: SqlRunner, sellerId: string): Promise<SellerStanding | null> => {
@@ -292,6 +312,7 @@ export const resumeSeller = async (
   database.transaction(async (transaction) => {
     if (!(await resume(transaction, sellerId, ['stopped', 'paused'], { by: 'person', actor: by.actor, reason }))) {
       await transaction.prisma.seller.updateMany({ where: { sellerId }, data: { resumes: { increment: 1 } } })
+      await forgetRefusals(transaction, sellerId)
       await notifySellers(transaction)
     }
     const standing = await readOne(transaction, sellerId)

@@ -102,7 +102,12 @@ test('its orders are synced into the store, and its one command is sent once, it
   const ids = await database.transaction((tx) => insertCommands(tx, order))
   const configured = () => ({ sellerId, credentialsFingerprint: 'print', resumes: 0 })
   const times = { requestTimeoutMs: 5_000, settleTimeMs: 1_000, onSettled: async () => undefined }
-  const parts = { database, sellers: { has: () => true, client: () => client, configured }, owner: 'test', ...times }
+  const parts = {
+    database,
+    sellers: { has: () => true, worksFor: () => true, putAside: () => undefined, client: () => client, configured },
+    owner: 'test',
+    ...times,
+  }
   await eventually(async () => {
     for (const id of ids) await runCommand(parts, id, job)
     const settled = await database.prisma.command.findMany({ orderBy: { sequence: 'asc' } })

@@ -93,7 +93,7 @@ export const stopSellerNow = async (databaseUrl: string, sellerId: string): Prom
     if (mark === undefined) throw new Error(`there is no seller ${sellerId}`)
     const { credentials_fingerprint: credentialsFingerprint, resumes } = mark
     const stopped = await stopSeller(database, { sellerId, credentialsFingerprint, resumes }, 'the credentials are refused')
-    if (!stopped) throw new Error(`seller ${sellerId} does not stop`)
+    if (stopped !== 'stopped') throw new Error(`seller ${sellerId} does not stop`)
   } finally {
     await database.close()
   }

@@ -5,7 +5,15 @@ import { createMarketplaceClient } from '../../src/clients/marketplace/marketpla
 import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
 import { profiles } from '../../src/clients/marketplace/profiles/index.ts'
 import { readConfig } from '../../src/config.ts'
-import { createSellerRegistry, credentialsRefused, probeSeller, type SellerRegistry } from '../../src/jobs/sellers.ts'
+import {
+  createSellerRegistry,
+  credentialsRefused,
+  probeSeller,
+  type SellerRegistry,
+  stopRefused,
+} from '../../src/jobs/sellers.ts'
+import { noteAccepted } from '../../src/store/seller-credentials.ts'
+import { claimSellers } from '../../src/store/seller-processes.ts'
 import { readSellers, recordSellers, resumeSeller, stopSeller } from '../../src/store/sellers.ts'
 import { withDatabase } from '../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
@@ -81,15 +89,17 @@ test('a process that remembers refusals neither stops a seller that was resumed 
   const before = other.configured(sellerId)
   const failure = await untilDead(one)
   await untilDead(other)
-  expect(await stopSeller(stage.database, one.configured(sellerId), credentialsRefused(sellerId, failure.httpStatus))).toBe(true)
+  expect(
+    await stopSeller(stage.database, one.configured(sellerId), credentialsRefused(sellerId, failure.httpStatus, 'p-1')),
+  ).toBe('stopped')
   expect((await standing())?.reason).toContain('tallyman sellers resume sandbox-seller')
 
   await revoke(false)
   await resumeSeller(stage.database, { sellerId, actor: 'Ada', reason: null })
   // The other process has not heard of it: it still refuses, but what it remembers stops nothing.
   await expect(read(other)).rejects.toMatchObject({ credentialsDead: true })
-  expect(await stopSeller(stage.database, before, 'refused')).toBe(false)
-  expect(await stopSeller(stage.database, other.configured(sellerId), 'refused')).toBe(false)
+  expect(await stopSeller(stage.database, before, 'refused')).toBe('outdated')
+  expect(await stopSeller(stage.database, other.configured(sellerId), 'refused')).toBe('outdated')
   for (const registry of [one, other]) {
     registry.learn(await readSellers(stage.database))
     expect(await read(registry)).toBeNull()
@@ -123,6 +133,37 @@ test('settings that no client is made from leave the client where it is, and are
   expect(registry.configured(sellerId)).toMatchObject({ credentialsFingerprint })
   await registry.replace([{ ...before, clientSecret: 'another' }])
   expect(registry.configured(sellerId).credentialsFingerprint).not.toBe(credentialsFingerprint)
+})
+
+test('a seller whose credentials are refused here alone is put aside here, until it is resumed or settings are read again', async () => {
+  const registry = await startProcess()
+  const parts = { database: stage.database, sellers: registry, owner: 'p-1' }
+  for (const process of ['p-1', 'p-2'])
+    await claimSellers(stage.database, { process, roles: [], sellerIds: [sellerId], faults: [] }, 0)
+  await noteAccepted(stage.database, 'p-2', [{ sellerId, credentialsFingerprint: 'newer' }])
+  let changes = 0
+  registry.onWorkChanged(() => {
+    changes += 1
+  })
+  expect(registry.accepted()).toEqual([])
+  await read(registry)
+  expect(registry.accepted()).toMatchObject([{ sellerId }])
+  const refused = registry.configured(sellerId)
+  expect(await stopRefused(parts, refused, 400)).toMatchObject({ stop: 'elsewhere', reason: expect.stringContaining('p-1') })
+  expect([registry.has(sellerId), registry.worksFor(sellerId), changes]).toEqual([true, false, 1])
+  expect(registry.aside()).toMatchObject([{ seller: refused }])
+  await resumeSeller(stage.database, { sellerId, actor: 'Ada', reason: null })
+  registry.learn(await readSellers(stage.database))
+  expect([registry.worksFor(sellerId), changes]).toEqual([true, 2])
+
+  await stopRefused(parts, registry.configured(sellerId), 400)
+  expect(registry.worksFor(sellerId)).toBe(false)
+  const before = registry.configured(sellerId)
+  await registry.replace(registry.settings().map((settings) => ({ ...settings, clientSecret: 'newer' })))
+  expect(registry.worksFor(sellerId)).toBe(true)
+  // What was refused with the old ones says nothing of these.
+  expect(await stopRefused(parts, before, 400)).toMatchObject({ stop: 'outdated' })
+  expect(registry.worksFor(sellerId)).toBe(true)
 })
 
 test('the probe asks for one token, by one process, and takes the seller up again when it is granted', async () => {

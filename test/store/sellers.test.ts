@@ -1,6 +1,9 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { reviewAlarms } from '../../src/jobs/alarms.ts'
 import { readChanges } from '../../src/store/changes.ts'
 import { openListener } from '../../src/store/listener.ts'
+import { acceptedElsewhere, forgetCredentials, noteAccepted } from '../../src/store/seller-credentials.ts'
+import { claimSellers, leaveProcesses } from '../../src/store/seller-processes.ts'
 import {
   claimProbe,
   dueProbes,
@@ -37,7 +40,7 @@ const told = async () => (await readChanges(stage.database, 0n, 100)).changes.ma
 const byPerson = { sellerId: 'S', actor: 'Ada', reason: 'they are right' }
 
 test('a stop is told with an alarm that says since when and what to do, and closes with its cause', async () => {
-  expect(await stopSeller(stage.database, configured(0), 'correct them')).toBe(true)
+  expect(await stopSeller(stage.database, configured(0), 'correct them')).toBe('stopped')
   const stopped = await standing()
   expect(stopped).toMatchObject({ state: 'stopped', reason: 'correct them', since: expect.any(Date), resumes: 0 })
   expect(await alarms()).toEqual([{ message: `stopped since ${stopped?.since?.toISOString()}: correct them`, open: true }])
@@ -45,7 +48,7 @@ test('a stop is told with an alarm that says since when and what to do, and clos
   expect(await isSellerAtRest(stage.database, 'S')).toBe(true)
   expect(await isSellerAtRest(stage.database, 'T')).toBe(false)
   // Once is enough.
-  expect(await stopSeller(stage.database, configured(0), 'correct them')).toBe(false)
+  expect(await stopSeller(stage.database, configured(0), 'correct them')).toBe('outdated')
 
   expect(await resumeSeller(stage.database, byPerson)).toMatchObject({
     state: 'active',
@@ -60,13 +63,70 @@ test('a stop is told with an alarm that says since when and what to do, and clos
   ])
 })
 
-test('refusals that are remembered from before a resumption stop nothing, nor do those of other settings', async () => {
+describe('where processes have other credentials', () => {
+  const serve = (process: string) => claimSellers(stage.database, { process, roles: ['worker'], sellerIds: ['S'], faults: [] }, 0)
+  const [old, current] = [configured(0, 'old'), configured(0, 'new')]
+  const outdatedAlarms = async () => {
+    await reviewAlarms({ database: stage.database, streams: [], sellerIds: [], nowOf: () => null, upForMs: 0 })
+    return stage.database.query<{ message: string }>(
+      `SELECT message FROM tallyman.alarms WHERE kind = 'credentials-outdated' AND resolved_at IS NULL`,
+    )
+  }
+  beforeEach(async () => {
+    await serve('p-old')
+    await serve('p-new')
+    await noteAccepted(stage.database, 'p-new', [current])
+    // As its start stores it.
+    await recordSellers(stage.database, [old])
+  })
+
+  test('one that is refused leaves the seller to another that has a token, with an alarm that names it', async () => {
+    expect(await stopSeller(stage.database, old, 'correct them', 'p-old')).toBe('elsewhere')
+    expect(await standing()).toMatchObject({ state: 'active' })
+    expect(await outdatedAlarms()).toEqual([{ message: expect.stringContaining('p-old has') }])
+    await resumeSeller(stage.database, byPerson)
+    expect(await outdatedAlarms()).toEqual([])
+  })
+
+  test('the seller is stopped when the other is refused too, has ended, is silent or has other settings', async () => {
+    const others = () => acceptedElsewhere(stage.database, 'p-old', [old])
+    const elsewhere = new Set(['S'])
+    expect(await others()).toEqual(elsewhere)
+    await stage.database.execute(
+      `UPDATE tallyman.seller_processes SET said_at = now() - interval '2 minutes' WHERE process = 'p-new'`,
+    )
+    expect(await others()).toEqual(new Set())
+    await serve('p-new')
+    expect(await others()).toEqual(elsewhere)
+    await stage.database.transaction((tx) => forgetCredentials(tx, 'p-new', [configured(0, 'newer')]))
+    expect(await others()).toEqual(new Set())
+    await noteAccepted(stage.database, 'p-new', [current])
+    await leaveProcesses(stage.database, 'p-new')
+    expect(await others()).toEqual(new Set())
+    await serve('p-new')
+    await noteAccepted(stage.database, 'p-new', [current])
+    await stopSeller(stage.database, old, 'correct them', 'p-old')
+    expect(await stopSeller(stage.database, current, 'correct them', 'p-new')).toBe('stopped')
+    expect(await outdatedAlarms()).toEqual([])
+  })
+
+  test('those that have the same do not keep each other from a stop, whoever has stored other settings since', async () => {
+    await recordSellers(stage.database, [configured(0, 'a third')])
+    await noteAccepted(stage.database, 'p-old', [current])
+    expect(await stopSeller(stage.database, current, 'correct them', 'p-new')).toBe('stopped')
+    await recordSellers(stage.database, [current], 'start')
+    expect(await standing()).toMatchObject({ state: 'stopped' })
+    await recordSellers(stage.database, [old], 'start')
+    expect(await standing()).toMatchObject({ state: 'active' })
+  })
+})
+
+test('refusals that are remembered from before a resumption stop nothing', async () => {
   await stopSeller(stage.database, configured(0), 'correct them')
   await resumeSeller(stage.database, byPerson)
-  expect(await stopSeller(stage.database, configured(0), 'correct them')).toBe(false)
-  expect(await stopSeller(stage.database, configured(1, 'other'), 'correct them')).toBe(false)
+  expect(await stopSeller(stage.database, configured(0), 'correct them')).toBe('outdated')
   expect(await standing()).toMatchObject({ state: 'active', resumes: 1 })
-  expect(await stopSeller(stage.database, configured(1), 'correct them')).toBe(true)
+  expect(await stopSeller(stage.database, configured(1), 'correct them')).toBe('stopped')
 })
 
 test('a resumption of an active seller makes every process forget, and tells nothing', async () => {
@@ -103,7 +163,7 @@ test('a paused seller stays so over starts, settings and probes, until a person 
   expect(paused).toMatchObject({ state: 'paused', reason: 'stock-taking', pausedBy: 'Ada', since: expect.any(Date) })
   await pauseSeller(stage.database, { sellerId: 'S', actor: 'Ada', reason: 'stock-taking' })
   await recordSellers(stage.database, [{ sellerId: 'S', credentialsFingerprint: 'two' }], 'settings')
-  expect(await stopSeller(stage.database, configured(0, 'two'), 'correct them')).toBe(false)
+  expect(await stopSeller(stage.database, configured(0, 'two'), 'correct them')).toBe('outdated')
   expect(await dueProbes(stage.database)).toEqual([])
   expect(await resumeProbed(stage.database, 'S')).toBe(false)
   expect(await standing()).toEqual(paused)

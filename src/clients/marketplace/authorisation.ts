@@ -147,5 +147,6 @@ export const createTokenAuthorisation = (
       return { accepted: false, refused: outcome.kind === 'refused', failure: outcome.failure }
     },
     forgive: () => tokens.forgive(),
+    accepted: () => tokens.accepted(),
   }
 }

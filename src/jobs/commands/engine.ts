@@ -12,7 +12,7 @@ import type { CommandSubject } from './subject.ts'
 /** Dependencies of the command engine. */
 export interface CommandParts {
   readonly database: Database
-  readonly sellers: Pick<SellerRegistry, 'has' | 'client' | 'configured'>
+  readonly sellers: Pick<SellerRegistry, 'has' | 'worksFor' | 'putAside' | 'client' | 'configured'>
   /** Names this process in leases. */
   readonly owner: string
   readonly requestTimeoutMs: number

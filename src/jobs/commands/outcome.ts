@@ -114,7 +114,7 @@ export const settleFailure = async <Thing, Request extends object>(
     job.log.warn(fields, reason)
     const delayMs = waitOf(run, failure)
     const step = await unsent(run, { outcome: throttled ? 'throttled' : 'not-sent', ...details }, reason, delayMs)
-    return failure.credentialsDead ? stopFor(run, failure) : step
+    return failure.credentialsDead ? stopFor(run, failure, 'pending', step) : step
   }
   job.log.warn(fields, 'the marketplace refused the command')
   faultPoint('command.before-settle')

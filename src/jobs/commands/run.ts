@@ -42,7 +42,7 @@ export const runAsRead = async (parts: CommandParts, command: StoredCommand, job
     return done
   }
   if (command.fault !== null) return hold(command.fault)
-  if (!parts.sellers.has(command.sellerId)) return handBack(parts, command.sellerId, job.starts)
+  if (!parts.sellers.worksFor(command.sellerId)) return handBack(parts, command.sellerId, job.starts)
   const client = parts.sellers.client(command.sellerId)
   const run = { parts, job, command, client, seller: parts.sellers.configured(command.sellerId) }
   const { sellerId, content, purchaseOrderId } = command

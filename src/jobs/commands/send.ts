@@ -156,7 +156,7 @@ const readBefore = async <Thing, Request extends object>(
     case 'wait':
       return { step: await postponed(run, sight.reason, sight.delayMs) }
     case 'refused-credentials':
-      return { step: await stopFor(run, sight.failure) }
+      return { step: await stopFor(run, sight.failure, 'pending') }
   }
 }
 

@@ -4,9 +4,8 @@ import { namesOfFaults } from '../../clients/errors.ts'
 import type { Evidence } from '../../domain/evidence.ts'
 import { alarmWaiting, moveCommand, postponeCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
-import { stopSeller } from '../../store/sellers.ts'
 import { storageFault } from '../../store/versions.ts'
-import { credentialsRefused } from '../sellers.ts'
+import { stopRefused } from '../sellers.ts'
 import { type AnyRun, committing, fieldsOf, type Run } from './engine.ts'
 import { alarmAfterMs, backOffMs, fewestLooks, patienceMs } from './waits.ts'
 
@@ -109,9 +108,22 @@ export const storing = async <Thing, Request extends object>(
   }
 }
 
-/** The marketplace refuses the seller's credentials: the seller is stopped, and with it the command. */
-export const stopFor = async (run: AnyRun, failure: MarketplaceFailure): Promise<Step> => {
-  const reason = credentialsRefused(run.command.sellerId, failure.httpStatus)
-  if (await stopSeller(run.parts.database, run.seller, reason)) run.job.log.warn(fieldsOf(run), reason)
-  return { kind: 'gone' }
+/**
+ * The marketplace refuses the seller's credentials: the seller is stopped, and with it the command. Where it is not stopped, the command is put off:
+ * `otherwise` where that has happened already.
+ */
+export const stopFor = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  failure: MarketplaceFailure,
+  state: 'pending' | 'verifying',
+  otherwise?: Step,
+): Promise<Step> => {
+  const { parts, seller, job } = run
+  const { stop, reason } = await stopRefused(parts, seller, failure.httpStatus)
+  if (stop !== 'outdated') job.log.warn(fieldsOf(run), reason)
+  if (stop === 'stopped') return { kind: 'gone' }
+  if (otherwise !== undefined) return otherwise
+  // Nothing was wrong with the command, and another process can run it.
+  if (stop === 'elsewhere') return postponed(run, reason, backOffMs(parts, 0))
+  return parts.database.transaction((transaction) => troubled(transaction, run, state, reason))
 }

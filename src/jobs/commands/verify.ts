@@ -15,7 +15,7 @@ export const verify = async <Thing, Request extends object>(run: Run<Thing, Requ
   const correlationId = randomUUID()
   const sight = await look(run, correlationId)
   if (sight.kind === 'wait') return postponed(run, sight.reason, sight.delayMs)
-  if (sight.kind === 'refused-credentials') return stopFor(run, sight.failure)
+  if (sight.kind === 'refused-credentials') return stopFor(run, sight.failure, 'verifying')
   return storing(run, async (transaction, storable) => {
     if (storable && sight.kind === 'seen') await subject.store(transaction, sight.seen.observed, sight.askedAt)
     if (storable && sight.kind === 'none') await subject.store(transaction, null, sight.askedAt)

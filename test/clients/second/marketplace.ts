@@ -73,7 +73,7 @@ export const shop: Marketplace<ShopConnection> = {
       },
       budgetHeaders: { remaining: ['x-left'], replenishAt: ['x-more-at'] },
     })
-    const credentials = { ask: async () => ({ accepted: true }) as const, forgive: () => undefined }
+    const credentials = { ask: async () => ({ accepted: true }) as const, forgive: () => undefined, accepted: () => true }
     const { clock } = caller
     const { retire, close } = caller
     return { hosts: { shop: caller }, vocabulary, orderCommands: salesEndpoint, clock, credentials, retire, close }

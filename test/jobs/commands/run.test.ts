@@ -524,6 +524,28 @@ describe('the command engine', () => {
       0,
     )
   })
+
+  test('where that stops no seller, the command is put off, longer each time', async () => {
+    const order = await place(1)
+    await sellers.close()
+    let aheadMs = 0
+    const now = () => Date.now() + aheadMs
+    sellers = registry({ now, clientSecret: 'wrong' })
+    await recordSellers(stage.database, [sellers.configured(sellerId)])
+    parts = { ...parts, sellers }
+    const id = await submit(order, shipmentOf(1))
+    const looks: number[] = []
+    for (const afterMs of [0, 30_000, 60_000, 0, 0]) {
+      aheadMs += afterMs
+      // Resumed by a person of whom this process has not heard.
+      await stage.database.prisma.seller.updateMany({ where: { sellerId }, data: { resumes: 7 } })
+      await stage.database.execute(`UPDATE tallyman.commands SET next_action_at = now() - interval '1 second' WHERE id = $1`, id)
+      expect(await runCommand(parts, id, job())).toHaveProperty('runAgainAt')
+      looks.push((await stage.database.prisma.command.findUniqueOrThrow({ where: { id } })).troubledLooks)
+    }
+    expect(looks).toEqual([1, 2, 3, 4, 5])
+    expect(await stage.database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'active' })
+  })
 })
 
 describe('after a restore', () => {
