@@ -71,7 +71,7 @@ const believedForMs = 4_500
 /** Who draws nothing for so long leaves. */
 const idleAfterMs = 30_000
 /** A bucket that is full again sooner than this need not be remembered for a process that is killed. */
-const shortMemoryMs = 10_000
+const shortMemoryMs = 1_000
 /** What a sole process stores of a bucket in use holds for so long after it was stored. */
 const snapshotHoldsMs = 5_000
 /** A lease is for what was used within so long. */

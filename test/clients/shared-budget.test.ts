@@ -543,6 +543,23 @@ describe('a process', () => {
     }
   })
 
+  test('that is killed and started again and again has no full bucket each time, where limits are by the minute', async () => {
+    const { requests, storeCalls } = await runFleet({
+      processes: 1,
+      durationMs: 180_000,
+      allows: () => perMinute(600),
+      believed: perMinute(60),
+      tells: false,
+      each: (second, fleet) => second >= 60 && second < 130 && second % 7 === 0 && [fleet.kill(0), fleet.start(0)],
+    })
+    const most = Math.max(
+      ...requests.map(({ atMs }) => requests.filter((other) => other.atMs >= atMs && other.atMs < atMs + 60_000).length),
+    )
+    // But for one that was quicker on its way.
+    expect(most).toBeLessThanOrEqual(61)
+    expect(storeCalls).toBeLessThan(180 * 3)
+  })
+
   test('that cannot reach the store goes on with a part, so that all together send no more than is allowed', async () => {
     const { requests, refused } = await runFleet({
       processes: 3,
