@@ -150,11 +150,19 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     throw new UnrecoverableError(message)
   }
 
-  const noteRetry = (name: JobName, jobId: string, error: Error, attempt: number): void => {
+  /** Whose job it is, where its data say so. */
+  const sellerIn = ({ sellerId }: Readonly<Record<string, string>>): { readonly seller_id?: string } =>
+    sellerId === undefined ? {} : { seller_id: sellerId }
+
+  const noteRetry = (
+    { name, jobId, data }: { readonly name: JobName; readonly jobId: string; readonly data: Readonly<Record<string, string>> },
+    error: Error,
+    attempt: number,
+  ): void => {
     count(name, 'retried')
     quiet.warn(
       `run:${name}:${error.message.slice(0, 60)}`,
-      { job: name, job_id: jobId, err: error, attempt },
+      { job: name, job_id: jobId, ...sellerIn(data), err: error, attempt },
       'job failed, will be retried',
     )
   }
@@ -229,7 +237,8 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           }
           const at = momentOf(name, outcome)
           count(name, 'again')
-          jobLog.debug({ run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
+          const again = { ...sellerIn(prepared.data), run_again_at: outcome.runAgainAt, reason: outcome.reason }
+          jobLog.debug(again, 'job postponed')
           return await putOff(job, token, Math.max(at, Date.now() + soonestAgainMs))
         } catch (thrown) {
           if (thrown instanceof DelayedError) throw thrown
@@ -246,7 +255,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           const error = asError(thrown)
           const attempts = registration.options.attempts ?? defaults.attempts
           if (!(error instanceof UnrecoverableError) && job.attemptsMade + 1 < attempts) {
-            noteRetry(name, jobId, error, job.attemptsMade + 1)
+            noteRetry({ name, jobId, data: prepared.data }, error, job.attemptsMade + 1)
           } else {
             count(name, 'failed')
           }
@@ -271,7 +280,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
         const outcome = await prepared.run({ jobId, failedAttempts, starts: 1, signal, log: jobLog, beat: beatNow })
         count(name, 'done' in outcome ? 'done' : 'again')
         if ('done' in outcome) return { againInMs: null, failed: false }
-        jobLog.debug({ run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
+        jobLog.debug({ ...sellerIn(data), run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
         return { againInMs: Math.max(momentOf(name, outcome) - Date.now(), soonestAgainMs), failed: false }
       } catch (thrown) {
         if (signal.reason instanceof StoppedHard) {
@@ -279,7 +288,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           return { againInMs: 0, failed: false }
         }
         const failed = failedAttempts + 1
-        noteRetry(name, jobId, asError(thrown), failed)
+        noteRetry({ name, jobId, data }, asError(thrown), failed)
         return { againInMs: backoffMs(failed, registration.options.backoff ?? defaults.backoff), failed: true }
       }
     })

@@ -77,7 +77,7 @@ const readInParts = async <T>(
   const isTooMuch = error instanceof MarketplaceFailure && tooMuch.has(error.networkCode ?? '')
   if (narrow(run, time, window, isTooMuch ? 'page' : 'all')) {
     run.options.log.warn(
-      { stream: run.name, reason: messageOf(error) },
+      { seller_id: run.key.sellerId, stream: run.name, reason: messageOf(error) },
       'a page cannot be read; its window is read in smaller parts',
     )
     return
