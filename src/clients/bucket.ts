@@ -118,8 +118,8 @@ export const availableAt = (shape: BucketShape, memory: BucketMemory, nowMs: num
  * Takes one request out of the bucket, or says when to come back. Those who have to wait are told different moments, one interval
  * apart, so that they neither come back all at once nor starve one another; the list of a lane is not longer than `spreadMs`.
  *
- * Where a later lane would delay what an earlier one was told, it waits behind that. Commands keep a reserve: where the bucket holds several
- * requests, the other lanes leave one. A command is told a moment as if it were the only lane.
+ * Where a later lane would delay what an earlier one was told, it waits behind that. Commands keep a reserve of what they ask for too (`isForCommands`):
+ * where the bucket holds several requests, the other lanes leave one. A command is told a moment as if it were the only lane.
  */
 export const takeFrom = (
   shape: BucketShape,
@@ -127,10 +127,11 @@ export const takeFrom = (
   nowMs: number,
   spreadMs: number,
   lane: CallLane = 'command',
+  isForCommands = true,
 ): { readonly memory: BucketMemory; readonly waitUntilMs: number | null } => {
   const intervalMs = intervalOf(shape, memory)
-  const isCommand = lane === 'command'
-  const openMs = allowedAtMs(shape, memory) + (isCommand || shape.burst === 1 ? 0 : intervalMs)
+  const leavesOne = lane !== 'command' && isForCommands && shape.burst > 1
+  const openMs = allowedAtMs(shape, memory) + (leavesOne ? intervalMs : 0)
   const ahead = aheadOf(memory.promises, lane, nowMs, intervalMs)
   const arrivalMs = Math.max(memory.arrivalMs, nowMs) + intervalMs
   if (nowMs >= openMs && ahead.firstMs >= arrivalMs - (shape.burst - 1) * intervalMs) {

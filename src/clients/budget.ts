@@ -98,6 +98,8 @@ export interface LocalBucket {
   /** Whether two of them were under way together since the last moment without any. */
   overlapped: boolean
   grantedAtMs: number
+  /** A command has asked for it, so others will. */
+  isForCommands: boolean
 }
 
 /** After so long a request that was granted will not be answered any more, in milliseconds. */
@@ -115,6 +117,7 @@ export const localBucket = (key: BucketKey, memory: BucketMemory = fullBucket): 
   outstanding: 0,
   overlapped: false,
   grantedAtMs: 0,
+  isForCommands: false,
 })
 
 /** Notes that a request is on its way. */
@@ -153,7 +156,9 @@ export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number
   holdTo(bucket, limit, nowMs)
   const spreadMs = bucket.key.operation.isShared ? 0 : limit.perMs
   const before = bucket.memory
-  const { memory, waitUntilMs } = takeFrom(bucketShape(limit, before.counted), before, nowMs, spreadMs, lane)
+  bucket.isForCommands ||= lane === undefined || lane === 'command'
+  const shape = bucketShape(limit, before.counted)
+  const { memory, waitUntilMs } = takeFrom(shape, before, nowMs, spreadMs, lane, bucket.isForCommands)
   bucket.memory = memory
   if (waitUntilMs !== null) return { granted: false, availableAt: new Date(waitUntilMs) }
   noteGrant(bucket, nowMs)
