@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty'
+import { processExists } from './process-exists.ts'
 
 /** Callbacks that log a signal, once there is a log. */
 export interface StopWords {
@@ -24,15 +25,6 @@ export interface StopSignals {
 /** `npm start` ends by SIGHUP without a word to what it has started: scripts/start.sh names its process here, and its end is a request to stop. */
 const starterVariable = 'TALLYMAN_STARTED_BY'
 const starterLookMs = 1_000
-
-const isThere = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
 
 /**
  * One Ctrl-C arrives more than once: the terminal sends it to every process in the foreground, and `npm` and the shell forward it. Supervisors
@@ -82,7 +74,7 @@ export const listenForStop = (): StopSignals => {
   const starter = Number(process.env[starterVariable] ?? '0')
   if (starter > 0)
     setInterval(() => {
-      if (!isThere(starter)) onLost()
+      if (!processExists(starter)) onLost()
     }, starterLookMs).unref()
 
   return {

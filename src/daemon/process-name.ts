@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { processExists } from '../process-exists.ts'
 
 /** What tells where a process id is one. */
 export interface PlaceReaders {
@@ -34,16 +35,6 @@ const place = readPlace()
 /** Names this process among all that share a database, with its machine and its process id. */
 export const nameOfProcess = (): string => `${place}-${process.pid}-${randomUUID().slice(0, 8)}`
 
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // It is there, and of somebody else.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
 /**
  * Whether another process, by its name, was one that is not running any more; false where that cannot be known: on another machine, in another
  * container, or named by an earlier version.
@@ -52,5 +43,5 @@ export const hasEnded = (name: string, own = place): boolean => {
   const [, where, pid] = /^(.*)-(\d+)-[0-9a-f]{8}$/.exec(name) ?? []
   if (where !== own || pid === undefined) return false
   // Another one with the process id of this one, as in a container that was started again.
-  return Number(pid) === process.pid || !isRunning(Number(pid))
+  return Number(pid) === process.pid || !processExists(Number(pid))
 }

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from '../free-port.ts'
 import { messageOf } from '../message-of.ts'
+import { processExists } from '../process-exists.ts'
 import { addressAt, sharedFolder, sharedHome, shownAddressAt } from './address.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { makeDataDir } from './data-dir.ts'
@@ -75,15 +76,6 @@ const copyPrograms = async (programs: Programs): Promise<Programs> => {
   return { initdb: move(programs.initdb), postgres: move(programs.postgres), home }
 }
 
-const alive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
 const isPostgres = async (pid: number, cluster: string): Promise<boolean> => {
   if (process.platform !== 'linux') return true
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
@@ -108,12 +100,12 @@ const processesIn = async (cluster: string): Promise<readonly number[]> => {
 const clearLeftovers = async (cluster: string, say: (line: string) => void): Promise<void> => {
   const file = `${cluster}/postmaster.pid`
   const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10)
-  const known = Number.isInteger(pid) && alive(pid)
+  const known = Number.isInteger(pid) && processExists(pid)
   const ours = known && (await isPostgres(pid, cluster))
   if (ours) {
     say(`the embedded Postgres of an earlier run is still running (process ${pid}); stopping it first`)
     process.kill(pid, 'SIGINT')
-    for (let waitedMs = 0; alive(pid) && waitedMs < 30_000; waitedMs += 50) await delay(50)
+    for (let waitedMs = 0; processExists(pid) && waitedMs < 30_000; waitedMs += 50) await delay(50)
   }
   for (let waitedMs = 0; ; waitedMs += 50) {
     const left = await processesIn(cluster)
