@@ -152,11 +152,11 @@ const isDrawnAsAfter = (then: BucketMemory, now: BucketMemory): boolean =>
   now.arrivalMs === then.arrivalMs && now.blockedUntilMs === then.blockedUntilMs && now.calm === then.calm
 
 /** Takes one request out of a bucket in memory. */
-export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number, lane?: CallLane): Grant | Wait => {
+export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number, lane: CallLane = 'command'): Grant | Wait => {
   holdTo(bucket, limit, nowMs)
   const spreadMs = bucket.key.operation.isShared ? 0 : limit.perMs
   const before = bucket.memory
-  bucket.isForCommands ||= lane === undefined || lane === 'command'
+  bucket.isForCommands ||= lane === 'command'
   const shape = bucketShape(limit, before.counted)
   const { memory, waitUntilMs } = takeFrom(shape, before, nowMs, spreadMs, lane, bucket.isForCommands)
   bucket.memory = memory

@@ -273,6 +273,16 @@ export const createCaller = <A extends Authorisation>({
     }
   }
 
+  /** Does work that counts as under way for as long as it lasts. */
+  const whileUnderWay = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const end = begin()
+    try {
+      return await work()
+    } finally {
+      end()
+    }
+  }
+
   const refuseIfRetired = (operation: Operation, correlationId: string): void => {
     if (!isRetired) return
     const told = { kind: 'throttled', sent: 'never', retryAt: new Date(now()), networkCode: callerRetired } as const
@@ -432,15 +442,11 @@ export const createCaller = <A extends Authorisation>({
 
   const authorisation = authorise({
     clock,
-    async send(call, credentials, correlationId) {
-      const end = begin()
-      try {
+    send: (call, credentials, correlationId) =>
+      whileUnderWay(async () => {
         const grant = await spend(call, undefined, correlationId)
         return await attempt(call, credentials, correlationId, { grant, signal: closing.signal })
-      } finally {
-        end()
-      }
-    },
+      }),
   })
 
   /**
@@ -523,20 +529,15 @@ export const createCaller = <A extends Authorisation>({
     clock,
     async call(call, options) {
       refuseIfRetired(call.operation, options.correlationId ?? randomUUID())
-      const end = begin()
-      try {
-        const { outcome, verdict, records, found, correlationId } = await settle(call, options)
-        return {
-          found,
-          httpStatus: outcome.status ?? 0,
-          correlationId,
-          envelope: verdict.ok ? verdict.body : null,
-          records,
-          sentMs: outcome.sentMs,
-          answeredMs: outcome.answeredMs,
-        }
-      } finally {
-        end()
+      const { outcome, verdict, records, found, correlationId } = await whileUnderWay(() => settle(call, options))
+      return {
+        found,
+        httpStatus: outcome.status ?? 0,
+        correlationId,
+        envelope: verdict.ok ? verdict.body : null,
+        records,
+        sentMs: outcome.sentMs,
+        answeredMs: outcome.answeredMs,
       }
     },
     async download(call, options) {

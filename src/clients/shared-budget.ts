@@ -124,6 +124,20 @@ interface Carried {
   readonly used: BucketMemory
 }
 
+/** As it is on a clock that was set by so many ms. */
+const shiftedCarried = ({ memory, limit, used }: Carried, stepMs: number): Carried => ({
+  memory: shifted(memory, stepMs),
+  limit,
+  used: shifted(used, stepMs),
+})
+
+/** As it is under another limit. */
+const carriedUnder = (limit: RateLimit, known: Carried, nowMs: number): Carried => ({
+  memory: underLimit(known.memory, known.limit, limit, nowMs),
+  limit,
+  used: underLimit(known.used, known.limit, limit, nowMs),
+})
+
 /** A part of a limit; never more than that part in the long run. */
 const partOf = ({ tokens, perMs, ...limit }: RateLimit, part: number): RateLimit =>
   tokens * part >= 1
@@ -166,8 +180,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         bucket.away.part.memory = shifted(bucket.away.part.memory, stepMs)
         bucket.away.used = shifted(bucket.away.used, stepMs)
       }
-      for (const [name, { memory, limit, used }] of carried)
-        carried.set(name, { memory: shifted(memory, stepMs), limit, used: shifted(used, stepMs) })
+      for (const [name, known] of carried) carried.set(name, shiftedCarried(known, stepMs))
     }
     return clock.wallMs()
   }
@@ -225,9 +238,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   /** A bucket as another limit, and later knowledge of it, have it. */
   const together = (older: Carried, { memory, limit, used }: Carried): Carried => {
     const nowMs = now()
-    const [was, before] = [older.memory, older.used].map((known) => underLimit(known, older.limit, limit, nowMs))
-    if (was === undefined || before === undefined) return { memory, limit, used }
-    return { memory: merged(limit, memory, was, nowMs), limit, used: lessUsed(limit, used, before, nowMs) }
+    const was = carriedUnder(limit, older, nowMs)
+    return { memory: merged(limit, memory, was.memory, nowMs), limit, used: lessUsed(limit, used, was.used, nowMs) }
   }
 
   const carry = (name: string, known: Carried): void => {
@@ -248,11 +260,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const withCarried = (name: string, memory: BucketMemory, limit: RateLimit, storeMs: number): BucketMemory => {
     const known = carried.get(name)
     if (known === undefined) return memory
-    const [own, used] = [known.memory, known.used].map((one) =>
-      underLimit(shifted(one, storeAheadMs), known.limit, limit, storeMs),
-    )
-    if (own === undefined || used === undefined) return memory
-    return lessUsed(limit, merged(limit, memory, own, storeMs), used, storeMs)
+    const own = carriedUnder(limit, shiftedCarried(known, storeAheadMs), storeMs)
+    return lessUsed(limit, merged(limit, memory, own.memory, storeMs), own.used, storeMs)
   }
 
   const goAway = (error: unknown): void => {
@@ -607,13 +616,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     bucket.memory = believed
     bucket.notBeforeMs = Math.max(bucket.notBeforeMs, believed.blockedUntilMs)
     if (signal.status === 429 || signal.remaining === 0) bucket.lease = null
+    let isStored = false
     try {
-      if (await learnStored(bucket, limit, signal)) return
-    } catch (error) {
-      carry(nameOfBucket(key), { memory: bucket.memory, limit, used: fullBucket })
-      throw error
+      isStored = await learnStored(bucket, limit, signal)
+    } finally {
+      if (!isStored) carry(nameOfBucket(key), { memory: bucket.memory, limit, used: fullBucket })
     }
-    carry(nameOfBucket(key), { memory: bucket.memory, limit, used: fullBucket })
   }
 
   const take = async (key: BucketKey, lane?: CallLane): Promise<Grant | Wait> => {

@@ -9,10 +9,13 @@ export interface CredentialsMark {
 /** A process that says every 15 seconds that it is there counts as there for so long. */
 export const thereForMs = 60_000
 
-const [sellerIdsOf, fingerprintsOf] = [
-  (marks: readonly CredentialsMark[]) => marks.map(({ sellerId }) => sellerId),
-  (marks: readonly CredentialsMark[]) => marks.map(({ credentialsFingerprint }) => credentialsFingerprint),
-]
+/** SQL: the processes `p` that are there and have the credentials `c`. */
+const thoseThere = `JOIN tallyman.seller_processes p ON p.process = c.process AND c.seller_id = ANY (p.seller_ids)
+       AND p.said_at > now() - interval '${thereForMs} milliseconds'`
+
+const sellerIdsOf = (marks: readonly CredentialsMark[]): string[] => marks.map(({ sellerId }) => sellerId)
+const fingerprintsOf = (marks: readonly CredentialsMark[]): string[] =>
+  marks.map(({ credentialsFingerprint }) => credentialsFingerprint)
 
 /** Writes down what the marketplace says to a process of these credentials. What stands there already is not written. */
 const note = async (sql: SqlRunner, process: string, marks: readonly CredentialsMark[], isAccepted: boolean): Promise<void> => {
@@ -68,13 +71,11 @@ export const acceptedElsewhere = async (
   const rows = await sql.query<{ seller_id: string }>(
     `SELECT DISTINCT t.seller_id FROM unnest($2::text[], $3::text[]) AS t(seller_id, fingerprint)
      JOIN tallyman.seller_credentials c ON c.seller_id = t.seller_id AND c.credentials_fingerprint <> t.fingerprint AND c.is_accepted
-     JOIN tallyman.seller_processes p ON p.process = c.process AND c.seller_id = ANY (p.seller_ids)
-       AND p.said_at > now() - $4::float8 * interval '1 millisecond'
+     ${thoseThere}
      WHERE c.process IS DISTINCT FROM $1::text`,
     process,
     sellerIdsOf(marks),
     fingerprintsOf(marks),
-    thereForMs,
   )
   return new Set(rows.map((row) => row.seller_id))
 }
@@ -85,9 +86,7 @@ export const refusedToProcesses = async (
 ): Promise<readonly { readonly sellerId: string; readonly processes: readonly string[] }[]> =>
   sql.query(
     `SELECT c.seller_id AS "sellerId", array_agg(c.process ORDER BY c.process) AS processes FROM tallyman.seller_credentials c
-     JOIN tallyman.seller_processes p ON p.process = c.process AND c.seller_id = ANY (p.seller_ids)
-       AND p.said_at > now() - $1::float8 * interval '1 millisecond'
+     ${thoseThere}
      JOIN tallyman.sellers s ON s.seller_id = c.seller_id AND s.state = 'active'
      WHERE NOT c.is_accepted GROUP BY 1 ORDER BY 1`,
-    thereForMs,
   )
