@@ -358,7 +358,7 @@ describe('learning', () => {
     )
   })
 
-  test('a 429 of a bucket that is counted aloud lowers the rate as any other that names a moment: somebody else draws on it', () => {
+  test('a 429 of a bucket that is counted aloud lowers the rate like every one that names a moment: somebody else draws on it', () => {
     const counted = learn(fullBucket, { ...nothingTold, status: 200, remaining: 5 }, start)
     const until = new Date(start + 2_000)
     expect(learn(counted, { ...nothingTold, status: 429, remaining: 0, replenishAt: until }, start).rate).toBe(0.8)

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestPostgres } from '../support/postgres.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type Program, startProgram } from '../support/process.ts'
 import { openPassage, processesOf } from './support.ts'
 
@@ -286,14 +286,20 @@ test('a Postgres that does not let the daemon in is told in its own words, and n
   }
 })
 
+/** A database that cannot be reached before its passage is opened. */
+const cutDatabase = async (postgres: TestPostgres) => {
+  const address = new URL(await postgres.database())
+  const passage = await openPassage(Number(address.port))
+  await passage.cut()
+  address.port = `${passage.port}`
+  return { databaseUrl: address.href, passage }
+}
+
 test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with code 0', { timeout: 120_000 }, async () => {
   const postgres = await startTestPostgres()
   try {
-    const databaseUrl = new URL(await postgres.database())
-    const passage = await openPassage(Number(databaseUrl.port))
-    await passage.cut()
-    databaseUrl.port = `${passage.port}`
-    const env = { PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder, DATABASE_URL: databaseUrl.href, DEMO: 'off' }
+    const { databaseUrl, passage } = await cutDatabase(postgres)
+    const env = { PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder, DATABASE_URL: databaseUrl, DEMO: 'off' }
     const impatient = run({ ...env, DATA_DIR: path.join(folder, 'other') })
     const starting = start(env)
     await impatient.says('Postgres does not answer yet')
@@ -309,14 +315,11 @@ test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with
 test('a SIGHUP during the start is remembered: the sellers are read again once they can be', { timeout: 120_000 }, async () => {
   const postgres = await startTestPostgres()
   try {
-    const databaseUrl = new URL(await postgres.database())
-    const passage = await openPassage(Number(databaseUrl.port))
-    await passage.cut()
-    databaseUrl.port = `${passage.port}`
+    const { databaseUrl, passage } = await cutDatabase(postgres)
     const sellersFile = path.join(folder, 'sellers.json')
     const seller = { sellerId: 'first', clientId: 'c', clientSecret: 's', marketplaceUrl: 'http://127.0.0.1:1' }
     await writeFile(sellersFile, JSON.stringify([seller]))
-    const starting = run({ PORT: '0', DATA_DIR: folder, DATABASE_URL: databaseUrl.href, SELLERS_FILE: sellersFile })
+    const starting = run({ PORT: '0', DATA_DIR: folder, DATABASE_URL: databaseUrl, SELLERS_FILE: sellersFile })
     await starting.says('Postgres does not answer yet')
     await writeFile(sellersFile, JSON.stringify([seller, { ...seller, sellerId: 'second' }]))
     starting.child.kill('SIGHUP')

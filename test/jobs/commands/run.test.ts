@@ -496,21 +496,29 @@ describe('the command engine', () => {
     })
   })
 
-  test('dead credentials stop the seller with an alarm, and send nothing', async () => {
+  /** A command of a seller whose credentials are refused; `runAfter`: carries it out so much later, as due. */
+  const withWrongSecret = async () => {
     const order = await place(1)
     await sellers.close()
     let aheadMs = 0
-    const now = () => Date.now() + aheadMs
-    sellers = registry({ now, clientSecret: 'wrong' })
+    sellers = registry({ now: () => Date.now() + aheadMs, clientSecret: 'wrong' })
     await recordSellers(stage.database, [sellers.configured(sellerId)])
     parts = { ...parts, sellers }
     const id = await submit(order, shipmentOf(1))
+    const runAfter = async (afterMs: number) => {
+      aheadMs += afterMs
+      await stage.database.execute(`UPDATE tallyman.commands SET next_action_at = now() - interval '1 second' WHERE id = $1`, id)
+      return runCommand(parts, id, job())
+    }
+    return { id, runAfter }
+  }
+
+  test('dead credentials stop the seller with an alarm, and send nothing', async () => {
+    const { id, runAfter } = await withWrongSecret()
     // Refusals are believed when they have lasted for a minute.
     for (const afterMs of [0, 30_000, 60_000]) {
-      aheadMs += afterMs
       expect(await stage.database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'active' })
-      await stage.database.execute(`UPDATE tallyman.commands SET next_action_at = now() - interval '1 second' WHERE id = $1`, id)
-      await runCommand(parts, id, job())
+      await runAfter(afterMs)
     }
     expect(await stage.database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'stopped' })
     expect(await stage.database.prisma.alarm.count({ where: { sellerId, kind: 'credentials-refused', resolvedAt: null } })).toBe(
@@ -526,21 +534,12 @@ describe('the command engine', () => {
   })
 
   test('where that stops no seller, the command is put off, longer each time', async () => {
-    const order = await place(1)
-    await sellers.close()
-    let aheadMs = 0
-    const now = () => Date.now() + aheadMs
-    sellers = registry({ now, clientSecret: 'wrong' })
-    await recordSellers(stage.database, [sellers.configured(sellerId)])
-    parts = { ...parts, sellers }
-    const id = await submit(order, shipmentOf(1))
+    const { id, runAfter } = await withWrongSecret()
     const looks: number[] = []
     for (const afterMs of [0, 30_000, 60_000, 0, 0]) {
-      aheadMs += afterMs
       // Resumed by a person of whom this process has not heard.
       await stage.database.prisma.seller.updateMany({ where: { sellerId }, data: { resumes: 7 } })
-      await stage.database.execute(`UPDATE tallyman.commands SET next_action_at = now() - interval '1 second' WHERE id = $1`, id)
-      expect(await runCommand(parts, id, job())).toHaveProperty('runAgainAt')
+      expect(await runAfter(afterMs)).toHaveProperty('runAgainAt')
       looks.push((await stage.database.prisma.command.findUniqueOrThrow({ where: { id } })).troubledLooks)
     }
     expect(looks).toEqual([1, 2, 3, 4, 5])
