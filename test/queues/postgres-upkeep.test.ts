@@ -8,6 +8,7 @@ import { createQueueRuntime, type QueueRuntime } from '../../src/queues/runtime.
 import { applyGrants } from '../../src/store/grants.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { eventually } from '../support/eventually.ts'
+import { openPool } from '../support/pool.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 
 let server: TestPostgres
@@ -26,7 +27,7 @@ afterAll(() => server.stop())
 
 beforeEach(async () => {
   url = await server.emptyDatabase()
-  pool = new pg.Pool({ connectionString: url })
+  pool = openPool({ connectionString: url })
   holder = new pg.Client({ connectionString: url })
   await holder.connect()
   handled.clear()
@@ -148,7 +149,7 @@ describe('while an old snapshot is held', () => {
     const address = new URL(url)
     address.username = 'runs'
     address.password = 'secret'
-    const own = new pg.Pool({ connectionString: address.href })
+    const own = openPool({ connectionString: address.href })
     await eventually(async () => expect(await upkeep(own).turn()).toEqual(['job']))
     expect(await jobs()).toHaveLength(100)
     await own.end()
@@ -161,7 +162,7 @@ describe('while an old snapshot is held', () => {
     await age()
     await makeDead('job', 60)
     const bytes = await bytesOf('job')
-    const strict = new pg.Pool({ connectionString: url, options: '-c default_transaction_isolation=serializable' })
+    const strict = openPool({ connectionString: url, options: '-c default_transaction_isolation=serializable' })
     await eventually(async () => expect(await upkeep(strict).turn()).toEqual(['job']))
     expect(await bytesOf('job')).toBe(bytes)
     await strict.end()

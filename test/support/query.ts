@@ -1,13 +1,12 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { openPool } from './pool.ts'
 
 const pools = new Map<string, pg.Pool>()
 
 const poolOf = (databaseUrl: string): pg.Pool => {
   const known = pools.get(databaseUrl)
   if (known !== undefined) return known
-  const pool = new pg.Pool({ connectionString: databaseUrl, idleTimeoutMillis: 1_000, allowExitOnIdle: true })
-  // A connection that breaks while nobody uses it, as when the server is stopped, is left out.
-  pool.on('error', () => undefined)
+  const pool = openPool({ connectionString: databaseUrl, idleTimeoutMillis: 1_000, allowExitOnIdle: true })
   pools.set(databaseUrl, pool)
   return pool
 }
