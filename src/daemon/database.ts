@@ -6,7 +6,7 @@ import { unprivilegedUser } from '../embedded/unprivileged-user.ts'
 import type { QuietLog } from '../observability/log.ts'
 import { pause } from '../pause.ts'
 import { type Database, openDatabase } from '../store/database.ts'
-import { describeAway, isTurnedAway } from '../store/faults.ts'
+import { describeAway, isDatabaseAway, isTurnedAway } from '../store/faults.ts'
 import { finishedMigrations, migrate, missingMigrations } from '../store/migrate.ts'
 import { sharedSessions, sharesSessions } from '../store/pooler.ts'
 import type { DaemonContext } from './context.ts'
@@ -100,9 +100,10 @@ const migrateWithPatience = async (
         () => null,
         (cause: unknown) => ({ cause, turnedAway: isTurnedAway(cause) }),
       )
-      if (away === null) throw error
+      // It may have come up between the two looks.
+      if (away === null && !isDatabaseAway(error)) throw error
       if (stop.aborted) return null
-      const { cause, turnedAway } = away
+      const { cause, turnedAway } = away ?? { cause: error, turnedAway: false }
       const patienceMs = turnedAway ? turnedAwayPatienceMs : startPatienceMs
       if (performance.now() - beganMs > patienceMs) {
         const seconds = Math.round(patienceMs / 1_000)

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
@@ -308,6 +308,33 @@ test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with
     await starting
     await passage.close()
   } finally {
+    await postgres.stop()
+  }
+})
+
+test('a Postgres that turns up between two looks at it is one that came later, not a fault', { timeout: 120_000 }, async () => {
+  const postgres = await startTestPostgres()
+  const address = new URL(await postgres.database())
+  const targetPort = Number(address.port)
+  let connections = 0
+  const passage = createServer((near) => {
+    connections += 1
+    near.on('error', () => undefined)
+    if (connections === 1) return void near.destroy()
+    const far = connect(targetPort, '127.0.0.1')
+    far.on('error', () => undefined)
+    near.pipe(far).pipe(near)
+  })
+  try {
+    passage.listen(0, '127.0.0.1')
+    await once(passage, 'listening')
+    const at = passage.address()
+    address.port = `${typeof at === 'object' ? at?.port : at}`
+    const daemon = await start({ DATABASE_URL: address.href, DEMO: 'off' })
+    expect(connections).toBeGreaterThan(1)
+    expect(await daemon.program.stop()).toBe(0)
+  } finally {
+    passage.close()
     await postgres.stop()
   }
 })
