@@ -63,11 +63,7 @@ const measure = async (): Promise<readonly [Pass, Pass]> => {
     closers.push(() => client.close())
     await sandbox.control('POST', '/inventory', { skus, entriesPerSku, replace: true })
     const { items } = (await sandbox.control('GET', '/inventory?limit=10000')) as { items: { sku: string }[] }
-    await recordConfiguredSkus(
-      database,
-      sellerId,
-      items.map(({ sku }) => sku),
-    )
+    await recordConfiguredSkus(database, [{ sellerId, skus: items.map(({ sku }) => sku) }])
 
     const options = { signal: new AbortController().signal, log: pino({ level: 'warn' }) }
     const deps = { database, client: () => client, owner: 'bench' }

@@ -13,7 +13,7 @@ import { sandboxLines, startSandboxProcess } from '../sandbox-process.ts'
 import { wakeWaitingCommands } from '../store/command-waits.ts'
 import type { Database } from '../store/database.ts'
 import { recordConfiguredSkus } from '../store/inventory-skus.ts'
-import { sellersWithReasons } from '../store/log-reasons.ts'
+import { withOtherReasons } from '../store/log-reasons.ts'
 import { acceptedElsewhere, forgetCredentials, noteAccepted } from '../store/seller-credentials.ts'
 import { claimSellers, leaveProcesses, sayServes } from '../store/seller-processes.ts'
 import { readSellers, type SellerSettingsMark, type SellerStanding, stopSeller } from '../store/sellers.ts'
@@ -143,15 +143,14 @@ export const startMarketplace = async (
     settings: readonly SellerSettings[],
     marks?: readonly SellerSettingsMark[],
   ): Promise<void> => {
-    const withReasons = await sellersWithReasons(database)
-    for (const { sellerId, logReasons } of settings)
-      if (logReasons.size > 0 || withReasons.has(sellerId)) await takeReasons(database, sellerId, logReasons)
+    for (const { sellerId, logReasons } of await withOtherReasons(database, settings))
+      await takeReasons(database, sellerId, logReasons)
     const sellerIds = [...new Set([...sellers.ids(), ...settings.map(({ sellerId }) => sellerId)])]
     await serving.begin(by, marks, async (transaction) => {
       await claimSellers(transaction, { process: owner, roles: config.roles, sellerIds, faults: [] }, process.uptime() * 1_000)
       await forgetCredentials(transaction, owner, marks ?? settings.map(({ sellerId }) => sellers.configured(sellerId)))
       await recordConfiguredCampaigns(transaction, settings)
-      for (const { sellerId, skus } of settings) await recordConfiguredSkus(transaction, sellerId, skus)
+      await recordConfiguredSkus(transaction, settings)
     })
     noted = new Map()
   }

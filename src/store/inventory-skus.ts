@@ -29,14 +29,18 @@ export const inventorySkusAfter = (
  * Adds SKUs that the settings name. They count as moving from then on, since somebody wants to see them. Known ones are left as they
  * are; one that the settings no longer name stays, for its log is stored.
  */
-export const recordConfiguredSkus = async (sql: SqlRunner, sellerId: string, skus: readonly string[]): Promise<void> => {
-  if (skus.length === 0) return
+export const recordConfiguredSkus = async (
+  sql: SqlRunner,
+  sellers: readonly { readonly sellerId: string; readonly skus: readonly string[] }[],
+): Promise<void> => {
+  const configured = sellers.flatMap(({ sellerId, skus }) => skus.map((sku) => ({ sellerId, sku })))
+  if (configured.length === 0) return
   await sql.execute(
     `INSERT INTO tallyman.inventory_skus (seller_id, sku, source, log_moved_at)
-     SELECT DISTINCT $1, sku, 'settings', now() FROM unnest($2::text[]) AS t(sku) ORDER BY sku
+     SELECT DISTINCT t.seller_id, t.sku, 'settings', now() FROM unnest($1::text[], $2::text[]) AS t(seller_id, sku) ORDER BY t.seller_id, t.sku
      ON CONFLICT DO NOTHING`,
-    sellerId,
-    skus,
+    configured.map(({ sellerId }) => sellerId),
+    configured.map(({ sku }) => sku),
   )
 }
 

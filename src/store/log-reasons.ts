@@ -49,10 +49,20 @@ export const noteUnknownReasons = async (tx: Transaction, sellerId: string, reas
   }
 }
 
-/** Sellers of whom some reason is known, by settings or by their logs. */
-export const sellersWithReasons = async ({ prisma }: SqlRunner): Promise<ReadonlySet<string>> => {
-  const rows = await prisma.logReason.findMany({ distinct: ['sellerId'], select: { sellerId: true } })
-  return new Set(rows.map(({ sellerId }) => sellerId))
+/** Those sellers whose settings say something else about reasons than was taken over from them last, in one look at all of them. */
+export const withOtherReasons = async <Settings extends { readonly sellerId: string; readonly logReasons: ReasonMap }>(
+  { prisma }: SqlRunner,
+  sellers: readonly Settings[],
+): Promise<readonly Settings[]> => {
+  const rows = await prisma.logReason.findMany({
+    where: { kind: { not: null } },
+    select: { sellerId: true, reason: true, kind: true },
+  })
+  const known = Map.groupBy(rows, ({ sellerId }) => sellerId)
+  return sellers.filter(({ sellerId, logReasons }) => {
+    const taken = known.get(sellerId) ?? []
+    return taken.length !== logReasons.size || taken.some(({ reason, kind }) => logReasons.get(reason) !== kind)
+  })
 }
 
 /**

@@ -111,7 +111,7 @@ const advance = async ({ sandbox, client }: Rig, duration: string): Promise<void
   await client.of(salesChannelsEndpoint).list({ signal: forever() })
 }
 const skus = ['MUG-ENAMEL-12', 'LAMP-DESK-LED']
-const nameSkus = ({ database }: Rig) => recordConfiguredSkus(database, sellerId, skus)
+const nameSkus = ({ database }: Rig) => recordConfiguredSkus(database, [{ sellerId, skus }])
 
 const settings = {
   accountConfigs: {

@@ -6,7 +6,7 @@ import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
 import { type DiscrepancyFilter, listDiscrepancies } from '../../src/store/discrepancy-queries.ts'
 import type { SkuMonth } from '../../src/store/discrepancy-sources.ts'
 import { noteOrderSkus } from '../../src/store/inventory-skus.ts'
-import { monthsOfReasons, noteUnknownReasons, recordReasons } from '../../src/store/log-reasons.ts'
+import { monthsOfReasons, noteUnknownReasons, recordReasons, withOtherReasons } from '../../src/store/log-reasons.ts'
 import { withDatabase } from '../support/database.ts'
 import { charge, orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
@@ -400,6 +400,36 @@ describe('reasons that the settings name', () => {
     expect(await differing()).toEqual(['C'])
     await takeReasons(stage.database, sellerId, new Map())
     expect(await differing()).toEqual(['A', 'B', 'C'])
+  })
+
+  test('of the settings are compared for all sellers at once: those stay out that say what was taken over', async () => {
+    const names = ['same', 'more', 'less', 'other-kind', 'none-left', 'new', 'never'].map((name) => `${sellerId}-${name}`)
+    const [same, more, less, otherKind, noneLeft, fresh, never] = names
+    const west = ['gone west', 'lost'] as const
+    const fishing = ['gone fishing', 'damaged'] as const
+    for (const [name, known] of [
+      [same, [west, fishing]],
+      [more, [west]],
+      [less, [west, fishing]],
+      [otherKind, [west]],
+      [noneLeft, [west]],
+    ] as const)
+      await recordReasons(stage.database, name ?? '', new Map(known))
+    // What the log of a seller names, and its settings do not, is nothing that was taken over.
+    const unknown = { transactionReasonCode: 'Q7', transactionReasonDescription: null }
+    await stage.database.transaction((tx) => noteUnknownReasons(tx, never ?? '', [unknown]))
+    const settings = [
+      [same, [fishing, west]],
+      [more, [west, fishing]],
+      [less, [west]],
+      [otherKind, [['gone west', 'damaged']]],
+      [noneLeft, []],
+      [fresh, [west]],
+      [never, []],
+    ] as const
+    const asked = settings.map(([name, reasons]) => ({ sellerId: name ?? '', logReasons: new Map(reasons) }))
+    const others = await withOtherReasons(stage.database, asked)
+    expect(others.map((other) => other.sellerId)).toEqual([more, less, otherKind, noneLeft, fresh])
   })
 
   test('count as other where units are found by words and leave by number, apart from those that came', async () => {

@@ -52,10 +52,10 @@ const rows = () =>
   )
 
 test('SKUs of the settings are added once and listed in batches', async () => {
-  await recordConfiguredSkus(stage.database, sellerId, ['C', 'A', 'B', 'A'])
+  await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['C', 'A', 'B', 'A'] }])
   const before = await rows()
-  await recordConfiguredSkus(stage.database, sellerId, ['A', 'B', 'C'])
-  await recordConfiguredSkus(stage.database, sellerId, [])
+  await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['A', 'B', 'C'] }])
+  await recordConfiguredSkus(stage.database, [{ sellerId, skus: [] }])
   expect(await rows()).toEqual(before)
   expect(before).toMatchObject([
     { sku: 'A', source: 'settings', log_due_at: null },
@@ -197,7 +197,7 @@ test('what was read never moves back, and a sign of movement during the read kee
 })
 
 test('a SKU that somebody else has locked is passed over', async () => {
-  await recordConfiguredSkus(stage.database, sellerId, ['A', 'B'])
+  await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['A', 'B'] }])
   await stage.database.transaction(async (tx) => {
     await noteReportSkus(tx, sellerId, at(1), [{ sku: 'A', gtin: null, units: 1, moved: true }])
     const moved = (await rows())[1]?.['log_moved_at']
@@ -212,7 +212,7 @@ test('a SKU that somebody else has locked is passed over', async () => {
 })
 
 test('rows of the report that have become comparable are named once', async () => {
-  await recordConfiguredSkus(stage.database, sellerId, ['A'])
+  await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['A'] }])
   const [report] = await stage.database.query<{ id: bigint }>(
     `INSERT INTO warehouse.reconciliation_reports (seller_id, month, state, generated_at, covered_until, retrieved_at, byte_count, correlation_id)
      VALUES ($1, '2026-09-01', 'imported', now(), $2::timestamptz, now(), 1, 'c') RETURNING id`,
@@ -232,7 +232,7 @@ test('rows of the report that have become comparable are named once', async () =
 })
 
 test('the freshness of each log can be looked up', async () => {
-  await recordConfiguredSkus(stage.database, sellerId, ['A', 'B'])
+  await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['A', 'B'] }])
   await note(read('A', { productName: 'Mug' }))
   await note(read('A'))
   const fresh = await stage.database.query(
@@ -248,7 +248,7 @@ test('the freshness of each log can be looked up', async () => {
 
 test('another SKU is one that was read before, if there is one', async () => {
   expect(await anotherSku(stage.database, sellerId, [], false)).toBeNull()
-  await recordConfiguredSkus(stage.database, sellerId, ['A', 'B', 'C'])
+  await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['A', 'B', 'C'] }])
   await note(read('B'))
   expect(await anotherSku(stage.database, sellerId, ['A'], false)).toEqual({ sku: 'B', gtin: null })
   expect(await anotherSku(stage.database, sellerId, ['A', 'B'], false)).toEqual({ sku: 'C', gtin: null })

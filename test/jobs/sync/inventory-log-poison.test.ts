@@ -24,7 +24,7 @@ test.each([500, 400])('a log with a page that never comes is told until it can b
   }
   const skus = items.map(({ sku }) => sku).sort()
   const bad = skus[1] ?? ''
-  await recordConfiguredSkus(bench.database, sellerId, skus)
+  await recordConfiguredSkus(bench.database, [{ sellerId, skus }])
   const inventoryLog: Partial<InventoryLogClient> = {
     keyedBy: one.client.of(inventoryLogEndpoint).keyedBy,
     precision: one.client.of(inventoryLogEndpoint).precision,
@@ -55,7 +55,7 @@ test.each([500, 400])('an entry that spoils each page it is on is left out, and 
     items: { sku: string }[]
   }
   const skus = items.map(({ sku }) => sku).sort()
-  await recordConfiguredSkus(bench.database, sellerId, skus)
+  await recordConfiguredSkus(bench.database, [{ sellerId, skus }])
   const [bad = ''] = skus
   const spoiltPlaces = [0, 61, 62, 89]
   let asked = 0

@@ -59,11 +59,7 @@ const stocked = async (skus: number, entriesPerSku: number) => {
   const { sellerId } = seller
   await bench.sandbox.control('POST', '/inventory', { sellerId, skus, entriesPerSku, replace: true })
   const items = await truth(seller)
-  await recordConfiguredSkus(
-    bench.database,
-    sellerId,
-    items.map(({ sku }) => sku),
-  )
+  await recordConfiguredSkus(bench.database, [{ sellerId, skus: items.map(({ sku }) => sku) }])
   return seller
 }
 
@@ -125,7 +121,7 @@ test('SKUs of every kind are asked for and stored as they are', async () => {
     'x'.repeat(1_000),
   ]
   for (const sku of skus) await move(seller, sku)
-  await recordConfiguredSkus(bench.database, sellerId, skus)
+  await recordConfiguredSkus(bench.database, [{ sellerId, skus }])
   await advance(seller, '5m')
   await seller.sync(resource, stream)
   expect(new Set((await entriesOf(sellerId)).map(({ sku }) => sku))).toEqual(new Set(skus))
@@ -311,7 +307,7 @@ const later = () =>
     `UPDATE tallyman.inventory_skus SET log_due_at = log_due_at - interval '1 hour' WHERE seller_id = $1`,
     sellerId,
   )
-const configure = (skus: readonly string[]) => recordConfiguredSkus(bench.database, sellerId, skus)
+const configure = (skus: readonly string[]) => recordConfiguredSkus(bench.database, [{ sellerId, skus }])
 const asked = () => questions.map(({ key }) => key)
 const stored = async (sku: string): Promise<readonly string[]> =>
   (

@@ -12,7 +12,7 @@ const skusOf = (count: number) => Array.from({ length: count }, (_, index) => `S
 const stocked = async (one: TestSeller, skus: readonly string[]): Promise<void> => {
   const movements = skus.map((sku) => ({ sku, changedUnits: 10, transactionType: 'Receipt' }))
   await bench.sandbox.control('POST', '/inventory/movements', { sellerId: one.sellerId, movements })
-  await recordConfiguredSkus(bench.database, one.sellerId, skus)
+  await recordConfiguredSkus(bench.database, [{ sellerId: one.sellerId, skus }])
 }
 /** Requests that name one of these SKUs fail; counts what is asked. */
 const spoilt = (one: TestSeller, bad: readonly string[], status: number) => {

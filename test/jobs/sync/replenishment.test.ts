@@ -32,7 +32,7 @@ test('every SKU is asked for, in batches; an unchanged answer writes nothing, a 
   const skus = Array.from({ length: 60 }, (_, index) => `SKU-${String(index).padStart(2, '0')}`)
   for (const sku of skus) await stock(one, sku, 10)
   await sell(one, 'SKU-07', 10)
-  await recordConfiguredSkus(bench.database, one.sellerId, [...skus, 'NOT-THEIRS'])
+  await recordConfiguredSkus(bench.database, [{ sellerId: one.sellerId, skus: [...skus, 'NOT-THEIRS'] }])
   await sync(one)
   const first = await versions(one)
   expect(first.map(({ sku }) => sku)).toEqual(skus)
@@ -59,7 +59,7 @@ test('every SKU is asked for, in batches; an unchanged answer writes nothing, a 
 test('a recommendation that is no longer given ends', async () => {
   const one = await bench.seller()
   await stock(one, 'A', 10)
-  await recordConfiguredSkus(bench.database, one.sellerId, ['A'])
+  await recordConfiguredSkus(bench.database, [{ sellerId: one.sellerId, skus: ['A'] }])
   await sync(one)
   await bench.sandbox.control('PUT', '/enrolment', { sellerId: one.sellerId, fulfillment: false, answer: 'content-not-found' })
   await sync(one)
@@ -76,7 +76,7 @@ test('a recommendation that is no longer given ends', async () => {
 test('a seller who is not enrolled is remembered, keeps what was recommended, and is not asked again', async () => {
   const one = await bench.seller()
   await stock(one, 'A', 10)
-  await recordConfiguredSkus(bench.database, one.sellerId, ['A'])
+  await recordConfiguredSkus(bench.database, [{ sellerId: one.sellerId, skus: ['A'] }])
   await sync(one)
   await bench.sandbox.control('PUT', '/enrolment', { sellerId: one.sellerId, fulfillment: false })
   // The framework's own 404 is believed the third time.
@@ -100,7 +100,7 @@ test('an answer that is a failure in disguise ends nothing; what it was for is a
   const one = await bench.seller()
   const skus = ['A', 'B', 'C', 'D', 'E', 'F']
   for (const sku of skus) await stock(one, sku, 10)
-  await recordConfiguredSkus(bench.database, one.sellerId, skus)
+  await recordConfiguredSkus(bench.database, [{ sellerId: one.sellerId, skus }])
   const settings = { settings: { ...testSettings, pageSize: 2 } }
   await one.sync('replenishment', 'all', settings)
   for (const fault of ['okWithErrors', 'html', 'emptyBody', 'truncatedJson', 'serverErrorBefore'] as const) {
@@ -116,7 +116,7 @@ test('an answer that is a failure in disguise ends nothing; what it was for is a
 test('a recommendation that does not parse is kept aside, and nothing counts as withdrawn', async () => {
   const one = await bench.seller()
   for (const sku of ['A', 'B', 'C']) await stock(one, sku, 10)
-  await recordConfiguredSkus(bench.database, one.sellerId, ['A', 'B', 'C'])
+  await recordConfiguredSkus(bench.database, [{ sellerId: one.sellerId, skus: ['A', 'B', 'C'] }])
   await sync(one)
   await bench.sandbox.next({ fault: 'malformedRecord', sellerId: one.sellerId, operation: 'replenishment.recommend' })
   await one.once('replenishment', 'all')
