@@ -78,12 +78,13 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
   const underWay = new Set<string>()
   queues.runtime.register(
     'command.run',
-    async ({ data, signal, starts, log }) => {
+    async ({ data, signal, starts, log, ofSeller }) => {
       // Nothing depends on what is known of it beforehand: all of it is compared under its lock.
       const command = (await queues.takeAsStored(data.commandId)) ?? (await readOpenCommand(commandParts, data.commandId))
       // What waits for a seller that is stopped or paused is due again when the seller is.
       if (command === null || !command.sellerAtWork) return { done: true }
       const { sellerId } = command
+      ofSeller(sellerId)
       const release = await slots.take(sellerId, signal)
       if (release === null) return turnedAway(`seller ${sellerId}`, starts)
       underWay.add(command.id)
@@ -147,10 +148,11 @@ const registerEvents = ({ database, marketplace: { sellers }, queues, intake }: 
   const deciding = new Set<string>()
   queues.runtime.register(
     'event.process',
-    async ({ data, signal, starts }) => {
+    async ({ data, signal, starts, ofSeller }) => {
       const about = await readWaitingSubject(database, data)
       if (about === null) return { done: true }
       const { sellerId } = about
+      ofSeller(sellerId)
       if (sellers.has(sellerId) && !sellers.worksFor(sellerId)) return handBack({ database }, sellerId, starts)
       const subject = JSON.stringify([sellerId, about.purchaseOrderId])
       if (deciding.has(subject)) {

@@ -31,6 +31,8 @@ export interface JobContext<Name extends JobName = JobName> {
   readonly log: Logger
   /** Reports progress; a long run calls it regularly, otherwise it counts as stuck. */
   beat(): void
+  /** Says whose work it is where the job's data do not: lines about this run name the seller. */
+  ofSeller(sellerId: string): void
 }
 
 /** The work of a job. */
@@ -96,6 +98,13 @@ interface ActiveRun {
   lockRenewedAtMs: number
 }
 
+/** A run under way, as the lines about it name it. */
+interface NamedRun {
+  readonly name: JobName
+  readonly jobId: string
+  sellerId: string | undefined
+}
+
 interface EnteredRun extends Pick<ActiveRun, 'lockRenewedAtMs'> {
   readonly name: JobName
   readonly jobId: string
@@ -116,6 +125,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
   const quiet: QuietLog = createQuietLog(log)
   let stopped: StoppedHard | undefined
   let onIdle: (() => void)[] = []
+  const sellerOfError = new WeakMap<Error, string>()
 
   const keyOf = (queue: QueueName, jobId: string) => `${queue}/${jobId}`
   const beat = (queue: QueueName) => void progressAtMs.set(queue, Date.now())
@@ -150,19 +160,15 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     throw new UnrecoverableError(message)
   }
 
-  /** Whose job it is, where its data say so. */
-  const sellerIn = ({ sellerId }: Readonly<Record<string, string>>): { readonly seller_id?: string } =>
+  const sellerIn = ({ sellerId }: Pick<NamedRun, 'sellerId'>): { readonly seller_id?: string } =>
     sellerId === undefined ? {} : { seller_id: sellerId }
 
-  const noteRetry = (
-    { name, jobId, data }: { readonly name: JobName; readonly jobId: string; readonly data: Readonly<Record<string, string>> },
-    error: Error,
-    attempt: number,
-  ): void => {
+  const noteRetry = (named: NamedRun, error: Error, attempt: number): void => {
+    const { name, jobId } = named
     count(name, 'retried')
     quiet.warn(
       `run:${name}:${error.message.slice(0, 60)}`,
-      { job: name, job_id: jobId, ...sellerIn(data), err: error, attempt },
+      { job: name, job_id: jobId, ...sellerIn(named), err: error, attempt },
       'job failed, will be retried',
     )
   }
@@ -216,6 +222,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
       return giveUp(job, 'capped', `run ${maxStarts} times without an end; given up until the relay enqueues it again`)
     }
 
+    const named: NamedRun = { name, jobId, sellerId: prepared.data['sellerId'] }
     return await entered(
       queue,
       { name, jobId, key: keyOf(queue, jobId), lockRenewedAtMs: Date.now() },
@@ -228,6 +235,9 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
             signal,
             log: jobLog,
             beat: beatNow,
+            ofSeller: (sellerId) => {
+              named.sellerId = sellerId
+            },
           })
           // Settling a job that is no longer ours would only be refused.
           if (signal.reason instanceof LockLost) throw signal.reason
@@ -237,7 +247,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           }
           const at = momentOf(name, outcome)
           count(name, 'again')
-          const again = { ...sellerIn(prepared.data), run_again_at: outcome.runAgainAt, reason: outcome.reason }
+          const again = { ...sellerIn(named), run_again_at: outcome.runAgainAt, reason: outcome.reason }
           jobLog.debug(again, 'job postponed')
           return await putOff(job, token, Math.max(at, Date.now() + soonestAgainMs))
         } catch (thrown) {
@@ -255,9 +265,10 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           const error = asError(thrown)
           const attempts = registration.options.attempts ?? defaults.attempts
           if (!(error instanceof UnrecoverableError) && job.attemptsMade + 1 < attempts) {
-            noteRetry({ name, jobId, data: prepared.data }, error, job.attemptsMade + 1)
+            noteRetry(named, error, job.attemptsMade + 1)
           } else {
             count(name, 'failed')
+            if (named.sellerId !== undefined) sellerOfError.set(error, named.sellerId)
           }
           throw error
         }
@@ -275,12 +286,16 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     // No lock: nobody else can take what no queue holds.
     const entry = { name, jobId, key: keyOf(queue, `here~${jobId}`), lockRenewedAtMs: Number.POSITIVE_INFINITY }
     if (active.has(entry.key)) return { againInMs: null, failed: false }
+    const named: NamedRun = { name, jobId, sellerId: data['sellerId'] }
+    const ofSeller = (sellerId: string): void => {
+      named.sellerId = sellerId
+    }
     return await entered(queue, entry, async (signal, jobLog, beatNow) => {
       try {
-        const outcome = await prepared.run({ jobId, failedAttempts, starts: 1, signal, log: jobLog, beat: beatNow })
+        const outcome = await prepared.run({ jobId, failedAttempts, starts: 1, signal, log: jobLog, beat: beatNow, ofSeller })
         count(name, 'done' in outcome ? 'done' : 'again')
         if ('done' in outcome) return { againInMs: null, failed: false }
-        jobLog.debug({ ...sellerIn(data), run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
+        jobLog.debug({ ...sellerIn(named), run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
         return { againInMs: Math.max(momentOf(name, outcome) - Date.now(), soonestAgainMs), failed: false }
       } catch (thrown) {
         if (signal.reason instanceof StoppedHard) {
@@ -288,7 +303,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           return { againInMs: 0, failed: false }
         }
         const failed = failedAttempts + 1
-        noteRetry({ name, jobId, data }, asError(thrown), failed)
+        noteRetry(named, asError(thrown), failed)
         return { againInMs: backoffMs(failed, registration.options.backoff ?? defaults.backoff), failed: true }
       }
     })
@@ -334,6 +349,8 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
       if (options === undefined || failed >= (options.attempts ?? defaults.attempts)) return -1
       return backoffMs(failed, options.backoff ?? defaults.backoff)
     },
+    /** Whose job has failed with this error; undefined: nobody's, or it could not be told. */
+    sellerOf: (error: Error): string | undefined => sellerOfError.get(error),
     active: (queue: QueueName): number => countActive(queue),
     lastProgressAtMs: (queue: QueueName): number | null => progressAtMs.get(queue) ?? null,
     locksRenewed: (queue: QueueName, jobIds: readonly string[]): void => {

@@ -156,7 +156,12 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
   const onFailed = (queue: QueueName, job: Job<unknown, unknown, string> | undefined, error: Error): void => {
     // BullMQ emits every failed attempt; only the last one leaves the job failed.
     if (job !== undefined && job.finishedOn === undefined) return
-    log.error({ queue, job: job?.name, job_id: job?.id, attempts: job?.attemptsMade, err: error }, 'job failed finally')
+    const sellerId = runs.sellerOf(error)
+    const seller = sellerId === undefined ? {} : { seller_id: sellerId }
+    log.error(
+      { queue, job: job?.name, job_id: job?.id, ...seller, attempts: job?.attemptsMade, err: error },
+      'job failed finally',
+    )
   }
 
   const consume = async (): Promise<void> => {

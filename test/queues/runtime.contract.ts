@@ -209,6 +209,34 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       await until(() => expect(runs).toBe(8))
     })
 
+    test('lines about a job that fails name its seller, whether its data do or its work has found out', async () => {
+      const { runtime, lines } = await one()
+      const fails = { attempts: 2, backoff }
+      const broken = async ({ ofSeller, jobId }: JobContext<'command.run'>): Promise<never> => {
+        ofSeller('found-out')
+        throw new Error(`broken: ${jobId}`)
+      }
+      runtime.register('command.run', broken, fails)
+      runtime.register('sync.run', () => Promise.reject(new Error('broken')), fails)
+      runtime.register('housekeeping.run', () => Promise.reject(new Error('broken')), fails)
+      await runtime.start()
+      await runtime.enqueue('command.run', { commandId: 'c' })
+      await runtime.enqueue('sync.run', { sellerId: 'in-data', resource: 'orders', stream: 'changed' })
+      await runtime.enqueue('housekeeping.run', { task: 'trim' })
+      await runtime.runHere('command.run', { commandId: 'here' })
+      const told = (message: string) =>
+        new Map(lines.filter(({ msg }) => msg === message).map((line) => [line['job'], line['seller_id']]))
+      const sellers = new Map([
+        ['command.run', 'found-out'],
+        ['sync.run', 'in-data'],
+        ['housekeeping.run', undefined],
+      ])
+      await until(() => expect(told('job failed finally')).toEqual(sellers))
+      expect(told('job failed, will be retried')).toEqual(sellers)
+      const first = lines.find((line) => line['job_id'] === 'command.run~here')
+      expect(first).toMatchObject({ seller_id: 'found-out' })
+    })
+
     test('a failing job is tried again with backoff, then fails; it rests before an ordinary enqueue brings it back', async () => {
       const { runtime, metrics } = await one()
       const attempts: number[] = []
