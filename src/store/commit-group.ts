@@ -2,6 +2,7 @@ import type { Database, HeldOrder, SqlRunner, Transaction } from './database.ts'
 import { isDatabaseAway } from './faults.ts'
 import { inStep } from './in-step.ts'
 import { prepared } from './prepared.ts'
+import { createTurns } from './turns.ts'
 
 /** What is committed together: intents with intents, results with results. */
 export type CommitLane = 'intents' | 'results'
@@ -80,27 +81,13 @@ const commitAlone = async (database: Database, { work, committed, failed }: Memb
 
 /** Those who do without company. The locks that one seller's members wait for must not take the connections of all. */
 const createAlone = (database: Database) => {
-  const waiting: Member[] = []
-  const sellers = new Set<string>()
-  const runNext = (): void => {
-    while (sellers.size < mostAlone) {
-      const next = waiting.findIndex(({ locks }) => !sellers.has(locks.sellerId))
-      const [member] = next < 0 ? [] : waiting.splice(next, 1)
-      if (member === undefined) return
-      const { sellerId } = member.locks
-      sellers.add(sellerId)
-      void commitAlone(database, member).finally(() => {
-        sellers.delete(sellerId)
-        runNext()
-      })
-    }
+  const turns = createTurns(mostAlone)
+  const run = async (member: Member): Promise<void> => {
+    const endTurn = await turns.take(member.locks.sellerId)
+    await commitAlone(database, member)
+    endTurn?.()
   }
-  return {
-    add: (member: Member): void => {
-      waiting.push(member)
-      runNext()
-    },
-  }
+  return { add: (member: Member): void => void run(member) }
 }
 
 /** Commits what can be, together; answers once everybody of them has been told. */

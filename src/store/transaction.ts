@@ -95,6 +95,8 @@ export interface TransactionOptions {
    * statement may have been done alone.
    */
   readonly locksFirst?: boolean
+  /** Longest wait for one lock; left out: that of the session. Whole milliseconds. */
+  readonly lockWaitMs?: number
 }
 
 /** A parameter that can always be sent. */
@@ -138,7 +140,7 @@ interface Parts {
 export const runTransaction = async <Result>(
   { pool, prisma, prepare, beginning, onError }: Parts,
   work: (scope: TransactionScope) => Promise<Result>,
-  { maxWaitMs, timeoutMs = 30_000, locksFirst = false }: TransactionOptions,
+  { maxWaitMs, timeoutMs = 30_000, locksFirst = false, lockWaitMs }: TransactionOptions,
 ): Promise<Result> => {
   const connection = await takeConnection(pool, maxWaitMs).catch((error: unknown) => {
     throw asStatementFailed(error)
@@ -172,7 +174,8 @@ export const runTransaction = async <Result>(
   }, timeoutMs)
   connection.on('error', onError)
   try {
-    const begun = simply(['BEGIN', beginning()].filter((statement) => statement !== '').join('; '))
+    const lockWait = lockWaitMs === undefined ? '' : `SET LOCAL lock_timeout = ${lockWaitMs}`
+    const begun = simply(['BEGIN', beginning(), lockWait].filter((statement) => statement !== '').join('; '))
     if (locksFirst) begun.catch(() => undefined)
     else await begun
     let mayGoAhead = locksFirst

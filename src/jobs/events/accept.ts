@@ -15,10 +15,10 @@ import {
   readStoredEvent,
   type StoredEvent,
 } from '../../store/events.ts'
-import { retryOnDeadlock } from '../../store/faults.ts'
 import { inStep } from '../../store/in-step.ts'
 import { type OrderKey, orderIsStored } from '../../store/order-queries.ts'
 import { lockOrders } from '../../store/orders.ts'
+import { withPatience } from '../../store/patient-locks.ts'
 import { isSellerServed } from '../../store/sellers.ts'
 import { atOnce } from '../../store/together.ts'
 import { bodyHash, storedHash } from './body-hash.ts'
@@ -106,7 +106,7 @@ export const acceptEvents = async (
 
   const orders = ordersOf(candidates, new Set(faults.map((fault) => fault.index)))
   const accept = (presences: ReadonlyMap<string, OrderPresence>) =>
-    inOneTransaction(parts, candidates, { orders, presences }, faults)
+    inOneTransaction(parts, candidates, { orders, presences }, faults, signal)
   // Most orders are stored, so none is looked for before those that are not are missed.
   const fresh = (await accept(new Map())) ?? (await accept(await ensureOrders(parts, orders, signal)))
   if (fresh === null) throw new Error('orders that were looked for are not known')
@@ -239,15 +239,21 @@ const inOneTransaction = async (
   candidates: readonly Candidate[],
   known: Orders,
   faultsSoFar: readonly IndexedFault[],
+  signal: AbortSignal,
 ): Promise<EventsVerdict | null> => {
   if (candidates.length === 0) return { ok: true, receipts: [] }
+  const sellers = new Set(candidates.map(({ addressed }) => (addressed.ok ? addressed.key.sellerId : '')))
   try {
-    const { receipts, due, decided } = await retryOnDeadlock(() =>
-      parts.database.transaction((tx) => acceptAll(tx, parts, candidates, known, faultsSoFar), {
+    const { receipts, due, decided } = await withPatience(
+      parts.database,
+      [...sellers].sort().join(),
+      (tx) => acceptAll(tx, parts, candidates, known, faultsSoFar),
+      {
         timeoutMs: 60_000,
         // Nothing is locked for events about no order.
         locksFirst: candidates.some(({ addressed }) => addressed.ok && isOrder(addressed.key)),
-      }),
+        signal,
+      },
     )
     faultPoint('event.after-commit')
     const all = [...afterDecisions(parts, decided), ...due]

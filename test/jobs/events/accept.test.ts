@@ -4,8 +4,10 @@ import type { VocabularyOf } from '../../../src/domain/vocabulary.ts'
 import { type AcceptParts, acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { type EventKey, type EventsVerdict, type IncomingEvent, readEvents } from '../../../src/store/events.ts'
+import { isDatabaseAway } from '../../../src/store/faults.ts'
 import { withDatabase } from '../../support/database.ts'
 import { accepted as acceptanceOf, dispatchOf, toldParcel } from '../../support/events.ts'
+import { eventually } from '../../support/eventually.ts'
 import { charge, orderLine, purchaseOrder } from '../../support/orders.ts'
 import { seedOrder } from '../../support/store.ts'
 import { vocabulary } from '../../support/vocabulary.ts'
@@ -421,5 +423,60 @@ describe('the SQL inbox', () => {
     await insertRow(shipped('1', 1, 'r-2'))
     expect(await processAll(events)).toEqual({ accepted: 1, rejected: 0, waiting: 1 })
     expect((await statusOf('r-1'))?.status).toBe('received')
+  })
+})
+
+describe('while somebody else holds the rows of orders', () => {
+  const acceptedOf = (sellerId: string, purchaseOrderId: string): IncomingEvent => ({
+    source: 'urn:erp',
+    ...acceptanceOf({ purchaseOrderId, sellerId }, randomUUID()),
+  })
+  const hold = async () => {
+    const held = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const holding = stage.database.transaction(async (tx) => {
+      await tx.query(`SELECT FROM warehouse.orders WHERE seller_id = 's-1' FOR UPDATE`)
+      locked.resolve()
+      await held.promise
+    })
+    await locked.promise
+    return {
+      release: async () => {
+        held.resolve()
+        await holding
+      },
+    }
+  }
+
+  test('posts about them leave the connections to the others, and are accepted once they are free', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `L${index}`)
+    for (const name of names) await seedOrder(stage.database, 's-1', purchaseOrder(name, [orderLine('1', 'A', 1)]))
+    await seedOrder(stage.database, 's-2', purchaseOrder('FREE', [orderLine('1', 'A', 1)]))
+    const events = parts(stage.database, shop, ['s-1', 's-2'])
+    const { release } = await hold()
+    const blocked = Promise.all(names.map((name) => acceptEvents(events, [acceptedOf('s-1', name)], signal)))
+    expect(await acceptEvents(events, [acceptedOf('s-2', 'FREE')], signal)).toMatchObject({ ok: true })
+    // In the end one of them waits in the queue of its lock, for longer than a first try does.
+    await eventually(async () => {
+      const waiting = await stage.database.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '0.2 s'`,
+      )
+      expect(waiting).toHaveLength(1)
+    })
+    expect(await acceptEvents(events, [acceptedOf('s-2', 'FREE')], signal)).toMatchObject({ ok: true })
+    await release()
+    for (const verdict of await blocked) expect(receiptsOf(verdict)).toMatchObject([{ status: 'accepted' }])
+  })
+
+  test('a post that is given up meanwhile says that the rows are held, and has done nothing', async () => {
+    await seedOrder(stage.database, 's-1', purchaseOrder('L', [orderLine('1', 'A', 1)]))
+    const { release } = await hold()
+    const stop = new AbortController()
+    const given = acceptEvents(parts(stage.database, shop), [accepted('L')], stop.signal)
+    stop.abort()
+    const error: unknown = await given.catch((thrown: unknown) => thrown)
+    await release()
+    expect(isDatabaseAway(error)).toBe(true)
+    expect(await counts()).toMatchObject({ events: 0, commands: 0 })
   })
 })
