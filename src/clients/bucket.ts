@@ -239,7 +239,7 @@ export const lessUsed = (limit: RateLimit, memory: BucketMemory, used: BucketMem
 }
 
 /** The bucket of a marketplace that does not say any more what is left. What it held when it did is more than it holds now. */
-const uncounted = (limit: RateLimit, memory: BucketMemory, nowMs: number): BucketMemory => {
+const countedNoMore = (limit: RateLimit, memory: BucketMemory, nowMs: number): BucketMemory => {
   const after = { ...memory, counted: false }
   const [from, to] = [bucketShape(limit, true), bucketShape(limit)]
   return { ...after, arrivalMs: refitted([from, memory], [to, after], { nowMs, perMs: limit.perMs }) }
@@ -280,17 +280,40 @@ const slowed = (shape: BucketShape, memory: BucketMemory, told: boolean, nowMs: 
   return { rate: Math.max(Math.min(rate, slowest), rate * factor), ceiling: known, calm: 0 }
 }
 
+/** From a moment on so many requests are surely there. */
+interface Sure {
+  readonly atMs: number
+  readonly requests: number
+}
+
+/**
+ * What is surely there by an answer that says what is left and when there is one more, whatever the table says; but for one, which the network may bring too
+ * early. Nothing, where it cannot be told what the marketplace has not counted yet (`uncounted`), or an operator has set the limit.
+ */
+export const sureOf = (
+  limit: RateLimit,
+  { remaining, replenishAt }: Pick<BudgetSignal, 'remaining' | 'replenishAt'>,
+  uncounted: number | null,
+  nowMs: number,
+): readonly Sure[] => {
+  if (remaining === null || uncounted === null || limit.isSet === true) return []
+  const left = remaining - uncounted
+  const now = { atMs: nowMs, requests: left - 1 }
+  const then = { atMs: replenishAt?.getTime() ?? 0, requests: left }
+  return [now, ...(then.atMs > nowMs ? [then] : [])].filter(({ requests }) => requests >= 0)
+}
+
 /**
  * What one answer changes. Hints block until the moment they name; without one the wait doubles with each 429 in a row.
  *
- * @param isAlone no other request drew on the bucket while this one was under way: what is left is then known, be it more than was thought;
- *   a limit that an operator has set stays, whatever is left
+ * @param uncounted so many requests at most, drawn on the bucket before this answer, the marketplace may not have counted yet: the rest of what it says
+ *   to be left is there, be it more than was thought. Null: it cannot be told. A limit that an operator has set stays, whatever is left
  */
 export const learnFrom = (
   limit: RateLimit,
   memory: BucketMemory,
   signal: BudgetSignal,
-  { nowMs, random, isAlone = false }: { readonly nowMs: number; readonly random: number; readonly isAlone?: boolean },
+  { nowMs, random, uncounted = null }: { readonly nowMs: number; readonly random: number; readonly uncounted?: number | null },
 ): BucketMemory => {
   const told = (signal.retryAfter ?? signal.replenishAt)?.getTime() ?? null
   if (signal.status === 429) {
@@ -317,17 +340,18 @@ export const learnFrom = (
   const isGood = signal.status < 500
   const counted = signal.remaining !== null || (memory.counted && signal.status >= 300)
   const answered = isGood ? easedBy(limit, memory, 1, nowMs, (signal.remaining ?? 0) > 1) : memory
-  const known = memory.counted && !counted ? uncounted(limit, answered, nowMs) : { ...answered, counted }
+  const known = memory.counted && !counted ? countedNoMore(limit, answered, nowMs) : { ...answered, counted }
   // A server fault may ask for a pause as well (503 with Retry-After), and so may an answer that counts.
   const eased = { ...known, blockedUntilMs: Math.max(known.blockedUntilMs, signal.retryAfter?.getTime() ?? 0) }
   if (signal.remaining === null) return eased
   const shape = bucketShape(limit, counted)
   const interval = intervalOf(shape, eased)
   if (signal.remaining > 0) {
-    // But for the one request that the network may bring too early.
-    const sure = nowMs + (shape.burst - Math.min(signal.remaining - 1, shape.burst)) * interval
     const arrivalMs = leaveAtMost(shape, eased, signal.remaining, nowMs)
-    return { ...eased, arrivalMs: isAlone && limit.isSet !== true ? Math.min(arrivalMs, sure) : arrivalMs }
+    const sure = sureOf(limit, signal, uncounted, nowMs).map(
+      ({ atMs, requests }) => atMs + (shape.burst - Math.min(requests, shape.burst)) * interval,
+    )
+    return { ...eased, arrivalMs: Math.min(arrivalMs, ...sure) }
   }
   const empty = signal.replenishAt?.getTime() ?? nowMs + interval
   // Somebody else draws on it, or it would not be empty: the next one is left to them.

@@ -15,6 +15,7 @@ import {
 import type { CallLane } from './lane.ts'
 import type { Operation, RateLimit, RateLimits } from './operation.ts'
 import { noPromises } from './promises.ts'
+import { drawnLately, noDraws, type RecentDraws, withDraws } from './recent-draws.ts'
 
 /** Leave to send one request. Whoever sends none gives it back ({@link giveBack}). */
 export interface Grant {
@@ -98,6 +99,8 @@ export interface LocalBucket {
   /** Whether two of them were under way together since the last moment without any. */
   overlapped: boolean
   grantedAtMs: number
+  /** What was drawn in this process lately. */
+  draws: RecentDraws
   /** A command has asked for it, so others will. */
   isForCommands: boolean
 }
@@ -117,6 +120,7 @@ export const localBucket = (key: BucketKey, memory: BucketMemory = fullBucket): 
   outstanding: 0,
   overlapped: false,
   grantedAtMs: 0,
+  draws: noDraws,
   isForCommands: false,
 })
 
@@ -129,14 +133,18 @@ export const noteGrant = (bucket: LocalBucket, nowMs: number): void => {
   bucket.overlapped ||= bucket.outstanding > 0
   bucket.outstanding += 1
   bucket.grantedAtMs = nowMs
+  bucket.draws = withDraws(bucket.draws, 1, nowMs)
 }
 
-/** Notes that one was answered; whether no other was under way meanwhile. */
-export const noteAnswer = (bucket: LocalBucket): boolean => {
+/**
+ * Notes that one was answered. Tells how many others at most the marketplace may not have counted in that answer: none where no other was under way
+ * meanwhile.
+ */
+export const noteAnswer = (bucket: LocalBucket, nowMs: number): number => {
   bucket.outstanding = Math.max(0, bucket.outstanding - 1)
   const isAlone = bucket.outstanding === 0 && !bucket.overlapped
   if (bucket.outstanding === 0) bucket.overlapped = false
-  return isAlone
+  return isAlone ? 0 : drawnLately(bucket.draws, nowMs)
 }
 
 /** Makes a bucket one of the limit that holds now; whether another one held before. */
@@ -163,7 +171,7 @@ export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number
   if (waitUntilMs !== null) return { granted: false, availableAt: new Date(waitUntilMs) }
   noteGrant(bucket, nowMs)
   return grantThat(() => {
-    noteAnswer(bucket)
+    noteAnswer(bucket, nowMs)
     if (isDrawnAsAfter(memory, bucket.memory)) bucket.memory = { ...bucket.memory, arrivalMs: before.arrivalMs }
   })
 }
@@ -226,10 +234,10 @@ export const createInProcessBudget = (options: InProcessBudgetOptions): RateBudg
     async learn(sellerId, operation, signal, scope) {
       const bucket = bucketOf({ sellerId, operation, scope: scope ?? null })
       const nowMs = now()
-      const isAlone = noteAnswer(bucket)
+      const uncounted = noteAnswer(bucket, nowMs)
       const limit = limitOf(sellerId, operation)
       holdTo(bucket, limit, nowMs)
-      bucket.memory = learnFrom(limit, bucket.memory, signal, { nowMs, random: random(), isAlone })
+      bucket.memory = learnFrom(limit, bucket.memory, signal, { nowMs, random: random(), uncounted })
     },
     snapshot() {
       const nowMs = now()

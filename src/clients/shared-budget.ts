@@ -13,6 +13,7 @@ import {
   merged,
   recovers,
   shifted,
+  sureOf,
   underLimit,
 } from './bucket.ts'
 import {
@@ -36,8 +37,9 @@ import { drawFrom, type Lease, leftOf, useLease } from './budget-lease.ts'
 import { type CallLane, callLanes } from './lane.ts'
 import type { RateLimit } from './operation.ts'
 import { aheadOf, noPromises, type Promises, shiftedPromises, withAnother, withoutFirst } from './promises.ts'
+import { drawnLately, type RecentDraws, shiftedDraws, unknownDraws, withDraws } from './recent-draws.ts'
 import { rememberingStore } from './remembering-store.ts'
-import { memoryOf, storedText } from './stored-memory.ts'
+import { drawsOf, memoryOf, storedText } from './stored-memory.ts'
 
 /** What a budget shared by several processes needs. */
 export interface SharedBudgetOptions {
@@ -105,6 +107,8 @@ interface SharedBucket extends LocalBucket {
   eased: number
   /** Not before this moment (own clock) the stored bucket lets a request through. */
   notBeforeMs: number
+  /** What all processes had drawn when the stored bucket was seen last, on the clock of the store; null: it was not seen yet. */
+  drawsOfAll: RecentDraws | null
   /** The moments that were named while it was shared. */
   promises: Promises
   /** Changed since it was stored last by a sole process. */
@@ -196,6 +200,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       askedSinceMs: 0,
       eased: 0,
       notBeforeMs: 0,
+      drawsOfAll: null,
       promises: noPromises,
       isDirty: false,
       isStored: false,
@@ -216,7 +221,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     }
     return limit
   }
-  const textOf = (memory: BucketMemory, limit: RateLimit): string => storedText(shifted(memory, storeAheadMs), limit)
+  const textOf = (memory: BucketMemory, limit: RateLimit, draws: RecentDraws): string =>
+    storedText(shifted(memory, storeAheadMs), limit, shiftedDraws(draws, storeAheadMs))
 
   /** What nobody else could be told in time: the bucket as it is if all that this process may use is used. */
   const textOfUsedUp = (bucket: SharedBucket, nowMs: number): string => {
@@ -224,7 +230,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const shape = bucketShape(limit, bucket.memory.counted)
     const interval = intervalOf(shape, bucket.memory)
     const empty = nowMs + (interval > snapshotHoldsMs ? 0 : snapshotHoldsMs) + (shape.burst - 1) * interval
-    return textOf({ ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }, limit)
+    return textOf({ ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }, limit, bucket.draws)
   }
 
   const isLong = (bucket: SharedBucket): boolean => {
@@ -263,6 +269,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const own = carriedUnder(limit, shiftedCarried(known, storeAheadMs), storeMs)
     return lessUsed(limit, merged(limit, memory, own.memory, storeMs), own.used, storeMs)
   }
+
+  /** What was drawn lately by what was read; what was drawn while this process did not reach the store nobody has counted. */
+  const drawsSeen = (known: Carried | undefined, text: string | null, storeMs: number): RecentDraws =>
+    known === undefined ? drawsOf(text, storeMs) : unknownDraws(storeMs)
 
   const goAway = (error: unknown): void => {
     if (mode === 'away') return
@@ -307,11 +317,11 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const handOver = async (): Promise<void> => {
     const known = [...buckets].map(([name, bucket]) => {
       const limit = limitOfBucket(bucket)
-      return [name, { memory: bucket.memory, limit, used: fullBucket }] as const
+      return [name, { memory: bucket.memory, limit, used: fullBucket, draws: bucket.draws }] as const
     })
     forget()
     try {
-      if (known.length > 0) await store.put(id, new Map(known.map(([name, of]) => [name, textOf(of.memory, of.limit)])))
+      if (known.length > 0) await store.put(id, new Map(known.map(([name, of]) => [name, textOf(of.memory, of.limit, of.draws)])))
     } catch (error) {
       for (const [name, of] of known) carry(name, of)
       throw error
@@ -391,6 +401,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const bucket = bucketOf(key)
       bucket.memory = shifted(withCarried(name, memoryOf(value.text, limit, storeMs), limit, storeMs), -storeAheadMs)
       bucket.limit = limit
+      bucket.draws = shiftedDraws(drawsSeen(carried.get(name), value.text, storeMs), -storeAheadMs)
       bucket.isDirty = carried.delete(name)
     }
     return bucketOf(key)
@@ -414,10 +425,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const learnSole = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
     const bucket = await adopt(key)
     if (bucket === null) return
-    const isAlone = noteAnswer(bucket)
+    const uncounted = noteAnswer(bucket, now())
     const limit = limitOfBucket(bucket)
     const before = bucket.memory
-    bucket.memory = learnFrom(limit, before, signal, { nowMs: now(), random: random(), isAlone })
+    bucket.memory = learnFrom(limit, before, signal, { nowMs: now(), random: random(), uncounted })
     bucket.isDirty ||= bucket.memory.rate !== before.rate || bucket.memory.blockedUntilMs !== before.blockedUntilMs
   }
 
@@ -466,7 +477,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const limit = limitOfBucket(bucket)
     const { part } = bucket.away
     const at = { nowMs: now(), random: random() }
-    noteAnswer(part)
+    noteAnswer(part, at.nowMs)
     part.memory = learnFrom(limitAway(key), part.memory, signal, at)
     bucket.memory = learnFrom(limit, bucket.memory, signal, at)
   }
@@ -475,6 +486,18 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const wanted = (bucket: SharedBucket, monotonicMs: number): number => {
     const overMs = Math.max(leaseForMs, monotonicMs - bucket.askedSinceMs)
     return Math.max(1, Math.ceil((bucket.asked * leaseForMs) / overMs / 2))
+  }
+
+  /** Whether the marketplace says that there is something sooner than anything is to be had here. */
+  const saysMore = (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal): boolean => {
+    if (signal.status >= 300 || leftOf(bucket.lease, clock.monotonicMs()) > 0) return false
+    if (bucket.drawsOfAll === null) return (signal.remaining ?? 0) > 1
+    const nowMs = now()
+    const shape = bucketShape(limit, bucket.memory.counted)
+    const soonMs = allowedAtMs(shape, bucket.memory) - intervalOf(shape, bucket.memory) / 2
+    if (bucket.memory.blockedUntilMs > nowMs || soonMs <= nowMs) return false
+    const uncounted = drawnLately(bucket.drawsOfAll, nowMs + storeAheadMs)
+    return sureOf(limit, signal, uncounted, nowMs).some(({ atMs, requests }) => requests > 0 && atMs < soonMs)
   }
 
   /** Draws on what is stored. */
@@ -490,13 +513,15 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const memory = easedBy(limit, whole, eased, storeMs)
       const shape = bucketShape(limit, memory.counted)
       const drawn = drawFrom(shape, memory, storeMs, wanted(bucket, clock.monotonicMs()))
+      const before = drawsSeen(known, value.text, storeMs)
+      bucket.drawsOfAll = withDraws(before, drawn.drawn, storeMs)
       bucket.memory = shifted(drawn.memory, -storeAheadMs)
       bucket.notBeforeMs = drawn.waitUntilMs - storeAheadMs
       if (drawn.drawn === 0 && eased === 0 && known === undefined) return
-      if (!(await store.swap(name, value.version, storedText(drawn.memory, limit)))) continue
+      if (!(await store.swap(name, value.version, storedText(drawn.memory, limit, bucket.drawsOfAll)))) continue
       bucket.eased -= eased
       if (carried.get(name) === known) carried.delete(name)
-      bucket.beforeDraw = drawn.drawn === 1 ? { version: value.version + 1, text: storedText(memory, limit) } : null
+      bucket.beforeDraw = drawn.drawn === 1 ? { version: value.version + 1, text: storedText(memory, limit, before) } : null
       if (drawn.drawn > 0)
         bucket.lease = { count: drawn.drawn, used: 0, drawnAtMs: clock.monotonicMs(), intervalMs: intervalOf(shape, memory) }
       return
@@ -505,7 +530,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
 
   /** Stores what was there before one request was drawn, unless somebody has written since. Several drawn at once are of a limit that soon has more. */
   const undraw = async (bucket: SharedBucket, before: SharedBucket['beforeDraw']): Promise<void> => {
-    noteAnswer(bucket)
+    noteAnswer(bucket, now())
     const name = nameOfBucket(bucket.key)
     if (before === null || buckets.get(name) !== bucket) return
     try {
@@ -583,8 +608,11 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + storeAheadMs)
       const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
       const whole = withCarried(name, memoryOf(value.text, limit, storeMs), limit, storeMs)
-      const memory = learnFrom(limit, whole, moved, { nowMs: storeMs, random: random() })
-      if (!(await store.swap(name, value.version, storedText(memory, limit)))) continue
+      const draws = drawsSeen(known, value.text, storeMs)
+      const uncounted = drawnLately(draws, storeMs)
+      const memory = learnFrom(limit, whole, moved, { nowMs: storeMs, random: random(), uncounted })
+      if (!(await store.swap(name, value.version, storedText(memory, limit, draws)))) continue
+      bucket.drawsOfAll = draws
       if (carried.get(name) === known) carried.delete(name)
       bucket.memory = shifted(memory, -storeAheadMs)
       const allowedMs = allowedAtMs(bucketShape(limit, memory.counted), bucket.memory)
@@ -599,11 +627,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const learnShared = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
     const bucket = bucketOf(key)
     const limit = limitOfBucket(bucket)
-    noteAnswer(bucket)
+    noteAnswer(bucket, now())
     const believed = learnFrom(limit, bucket.memory, signal, { nowMs: now(), random: 0 })
     const interval = intervalOf(bucketShape(limit, believed.counted), believed)
     const saysNothingNew =
       signal.status !== 429 &&
+      !saysMore(bucket, limit, signal) &&
       !recovers(bucket.memory, believed) &&
       believed.counted === bucket.memory.counted &&
       believed.blockedUntilMs === bucket.memory.blockedUntilMs &&

@@ -3,6 +3,7 @@ import { type BucketMemory, bucketShape, fullBucket, underLimit } from './bucket
 import { jsonOrNull } from './json.ts'
 import type { RateLimit } from './operation.ts'
 import { noPromises } from './promises.ts'
+import { noDraws, type RecentDraws, unknownDraws } from './recent-draws.ts'
 
 const memorySchema = z.object({
   arrivalMs: z.number(),
@@ -16,21 +17,33 @@ const memorySchema = z.object({
   // The limit under which it stands so; missing where a version has written that knew of none.
   tokens: z.number().positive().optional(),
   perMs: z.number().positive().optional(),
+  // What was drawn lately; missing where a process alone has written, or a version that did not count it.
+  draws: z.object({ sinceMs: z.number(), count: z.number(), before: z.number() }).optional(),
 })
 
 /**
  * A bucket as it is stored, with its limit: the next reader may have another one. What callers were told is a matter of their process; older versions
  * read a moment there.
  */
-export const storedText = ({ promises: _told, ...memory }: BucketMemory, { tokens, perMs }: RateLimit): string =>
-  JSON.stringify({ ...memory, promisedMs: 0, tokens, perMs })
+export const storedText = (
+  { promises: _told, ...memory }: BucketMemory,
+  { tokens, perMs }: RateLimit,
+  draws?: RecentDraws,
+): string => JSON.stringify({ ...memory, promisedMs: 0, tokens, perMs, draws })
+
+/** What was drawn lately on what is stored. */
+export const drawsOf = (text: string | null, storeMs: number): RecentDraws => {
+  if (text === null) return noDraws
+  const stored = memorySchema.safeParse(jsonOrNull(text))
+  return (stored.success ? stored.data.draws : undefined) ?? unknownDraws(storeMs)
+}
 
 /** What is stored of a bucket. What another version has written, and this one cannot read, counts as an empty one. */
 export const memoryOf = (text: string | null, limit: RateLimit, storeMs: number): BucketMemory => {
   if (text === null) return fullBucket
   const stored = memorySchema.safeParse(jsonOrNull(text))
   if (stored.success) {
-    const { tokens = limit.tokens, perMs = limit.perMs, ...memory } = stored.data
+    const { tokens = limit.tokens, perMs = limit.perMs, draws: _drawn, ...memory } = stored.data
     return underLimit({ ...memory, promises: noPromises }, { tokens, perMs }, limit, storeMs)
   }
   const shape = bucketShape(limit)

@@ -114,8 +114,8 @@ describe('a bucket', () => {
 describe('learning', () => {
   const limit = { tokens: 60, perMs: 60_000 }
   const shape = bucketShape(limit)
-  const learn = (memory: BucketMemory, signal: BudgetSignal, nowMs: number, isAlone = false) =>
-    learnFrom(limit, memory, signal, { nowMs, random: 0, isAlone })
+  const learn = (memory: BucketMemory, signal: BudgetSignal, nowMs: number, uncounted: number | null = null) =>
+    learnFrom(limit, memory, signal, { nowMs, random: 0, uncounted })
   const available = (memory: BucketMemory, now: number): number => {
     let count = 0
     let state = memory
@@ -324,9 +324,9 @@ describe('learning', () => {
   test('a marketplace that counts aloud is believed when it has more than was thought, but for one request', () => {
     const told = (remaining: number) => ({ ...nothingTold, status: 200, remaining })
     const empty = { ...fullBucket, arrivalMs: start + 60_000 }
-    expect(available(learn(empty, told(50), start, true), start)).toBe(49)
-    expect(available(learn(empty, told(1_000), start, true), start)).toBe(59)
-    expect(available(learn(empty, told(50), start, false), start)).toBe(0)
+    expect(available(learn(empty, told(50), start, 0), start)).toBe(49)
+    expect(available(learn(empty, told(1_000), start, 0), start)).toBe(59)
+    expect(available(learn(empty, told(50), start), start)).toBe(0)
     // It stops counting: what nobody says is not relied on.
     const counted = learn(fullBucket, told(50), start)
     expect(learn(counted, { ...nothingTold, status: 200 }, start).counted).toBe(false)
@@ -350,7 +350,7 @@ describe('learning', () => {
           const taken = takeFrom(bucketShape(of, memory.counted), memory, nowMs, of.perMs)
           memory = taken.memory
           if (taken.waitUntilMs === null) grants.push(nowMs)
-          memory = learnFrom({ ...of, isSet: true }, memory, signal, { nowMs, random: 0, isAlone: true })
+          memory = learnFrom({ ...of, isSet: true }, memory, signal, { nowMs, random: 0, uncounted: 0 })
         }
         // A full bucket, and what comes back in the period.
         expect(mostInAnyWindow(grants, of.perMs)).toBeLessThanOrEqual(Math.max(1, 2 * of.tokens - 1))

@@ -30,6 +30,24 @@ describe('where the marketplace counts aloud', () => {
     expect(less.refused / less.sent).toBeLessThan(0.01)
   })
 
+  test.each([1, 2, 4])(
+    'its count wins over a table that is too low for %i processes, also when answers overlap',
+    async (processes) => {
+      for (const [tokens, table, latencyMs] of [
+        [120, 60, 40],
+        [120, 60, 2_000],
+        [60, 10, 40],
+        [60, 10, 2_000],
+        [600, 60, 300],
+      ] as const) {
+        const run = { processes, durationMs: tenMinutes, ...always(tokens), believed: perMinute(table), latencyMs, workers: 16 }
+        const { sent, allowed, refused } = await runFleet({ ...run, tells: true })
+        expect.soft(sent / allowed, `${tokens} for ${table}, ${latencyMs} ms`).toBeGreaterThanOrEqual(0.93)
+        expect.soft(refused / sent, `${tokens} for ${table}, ${latencyMs} ms`).toBeLessThan(0.01)
+      }
+    },
+  )
+
   test.each([1, 2])('%i processes leave to another application what it takes', async (processes) => {
     const foreignPerMinute = 20
     const { sent, allowed, refused } = await runFleet({

@@ -60,7 +60,7 @@ export class SimulatedBudget {
   /** The marketplace has accepted a call, and says nothing of what is left. */
   answered(): void {
     const bucket = this.#bucket
-    noteAnswer(bucket)
+    noteAnswer(bucket, this.#surroundings.timeline.nowMs())
     // Any other answer leaves a bucket as it is that has learned nothing (`learnFrom`).
     if (bucket.memory.rate < 1 || bucket.memory.strikes > 0)
       bucket.memory = easedBy(this.#limit, bucket.memory, 1, this.#surroundings.timeline.nowMs())
