@@ -130,11 +130,12 @@ export const takeFrom = (
   isForCommands = true,
 ): { readonly memory: BucketMemory; readonly waitUntilMs: number | null } => {
   const intervalMs = intervalOf(shape, memory)
-  const leavesOne = lane !== 'command' && isForCommands && shape.burst > 1
-  const openMs = allowedAtMs(shape, memory) + (leavesOne ? intervalMs : 0)
+  const reserveMs = lane !== 'command' && isForCommands && shape.burst > 1 ? intervalMs : 0
+  const openMs = allowedAtMs(shape, memory) + reserveMs
   const ahead = aheadOf(memory.promises, lane, nowMs, intervalMs)
   const arrivalMs = Math.max(memory.arrivalMs, nowMs) + intervalMs
-  if (nowMs >= openMs && ahead.firstMs >= arrivalMs - (shape.burst - 1) * intervalMs) {
+  // Those ahead leave one to commands too.
+  if (nowMs >= openMs && ahead.firstMs >= arrivalMs - (shape.burst - 1) * intervalMs + reserveMs) {
     const promises = withoutFirst(memory.promises, lane, nowMs, intervalMs)
     const after = promises === memory.promises ? { ...memory, arrivalMs } : { ...memory, arrivalMs, promises }
     return { memory: after, waitUntilMs: null }

@@ -8,6 +8,8 @@ interface Promised {
   readonly lastMs: number
   /** How many of them, up to the latest one, nobody has come for. */
   readonly open: number
+  /** What the first one who came for a moment before it had come was told instead. */
+  readonly againMs: number
 }
 
 /** What the callers of a bucket were told, by the places of their lanes. Times are epoch ms. */
@@ -22,7 +24,7 @@ export interface Ahead {
 /** A moment is kept for so long after it has come, or for one interval where that is less, in ms: as long as the relay may take to bring a job. */
 const patienceMs = 5_000
 
-const untold: Promised = { tailMs: 0, lastMs: 0, open: 0 }
+const untold: Promised = { tailMs: 0, lastMs: 0, open: 0, againMs: 0 }
 /** Nobody was told anything. */
 export const noPromises: Promises = callLanes.map(() => untold)
 
@@ -66,7 +68,8 @@ export const withoutFirst = (promises: Promises, lane: CallLane, nowMs: number, 
 
 /**
  * Tells a caller of a lane a moment: the first one that is possible, and where others of its lane were told that, one interval after the last of
- * them; `chanceMs` is added where nobody was. The list is not longer than `spreadMs`: it begins anew then.
+ * them; `chanceMs` is added where nobody was. The list is not longer than `spreadMs`: it begins anew then. Who comes for a moment that has moved a little
+ * meanwhile keeps its place.
  */
 export const withAnother = (
   promises: Promises,
@@ -85,18 +88,29 @@ export const withAnother = (
     readonly chanceMs?: number
   },
 ): { readonly promises: Promises; readonly atMs: number } => {
-  const { tailMs, ...promised } = promises[places[lane]] ?? untold
-  const next = tailMs < firstMs ? firstMs + chanceMs : Math.ceil(tailMs + intervalMs)
-  const atMs = next > firstMs + spreadMs ? firstMs : next
-  const kept = keptOf({ tailMs, ...promised }, nowMs, intervalMs)
+  const promised = promises[places[lane]] ?? untold
+  const { tailMs, lastMs, againMs } = promised
+  const kept = keptOf(promised, nowMs, intervalMs)
+  const beganMs = firstMs + chanceMs
+  const dueMs = lastMs - (kept - 1) * intervalMs
+  if (kept > 0 && dueMs <= nowMs && againMs <= nowMs && beganMs < dueMs + intervalMs) {
+    return { promises: promises.with(places[lane], { ...promised, againMs: beganMs }), atMs: beganMs }
+  }
+  const next = tailMs < firstMs ? beganMs : Math.ceil(tailMs + intervalMs)
+  const atMs = next > firstMs + spreadMs ? beganMs : next
   // Moments that were all told already are told again, and kept once.
-  const isNew = kept === 0 || atMs > promised.lastMs
-  const told = isNew ? { lastMs: atMs, open: kept + 1 } : { lastMs: promised.lastMs, open: kept }
-  return { promises: promises.with(places[lane], { tailMs: atMs, ...told }), atMs }
+  const isNew = kept === 0 || atMs > lastMs
+  const told = isNew ? { lastMs: atMs, open: kept + 1 } : { lastMs, open: kept }
+  return { promises: promises.with(places[lane], { tailMs: atMs, againMs, ...told }), atMs }
 }
 
 /** What was told, on a clock that was set by so many ms. */
 export const shiftedPromises = (promises: Promises, stepMs: number): Promises =>
   promises === noPromises
     ? promises
-    : promises.map(({ tailMs, lastMs, open }) => ({ tailMs: tailMs + stepMs, lastMs: lastMs + stepMs, open }))
+    : promises.map(({ tailMs, lastMs, open, againMs }) => ({
+        tailMs: tailMs + stepMs,
+        lastMs: lastMs + stepMs,
+        open,
+        againMs: againMs + stepMs,
+      }))

@@ -179,6 +179,36 @@ test('where a bucket holds several requests, one is left to commands', async () 
   expect(sent.length).toBeGreaterThanOrEqual(0.98 * 55 * 30)
 })
 
+test.each([20, 60, 100])('polls come before backfills where one is left to commands, %i a minute', async (tokens) => {
+  const intervalMs = minuteMs / tokens
+  const command: Caller = { lane: 'command', everyMs: hourMs, fromMs: 100 }
+  const polls: readonly Caller[] = [0, 1].map((index) => ({ lane: 'poll', everyMs: 10 * intervalMs, fromMs: 5_000 + index }))
+  const { sent } = await play({ tokens, perMs: minuteMs }, [command, ...backfills(3), ...polls], hourMs / 4, inProcess)
+  const waits = waitsOf(sent, 'poll')
+  expect(waits.length).toBeGreaterThanOrEqual((2 * 0.95 * (hourMs / 4)) / (10 * intervalMs))
+  expect(Math.max(...waits)).toBeLessThanOrEqual(4 * intervalMs)
+})
+
+test.each([
+  [1, 2],
+  [1, 4],
+  [5, 12],
+])('%i a minute: commands and polls come before %i backfills of another process', async (tokens, count) => {
+  const intervalMs = minuteMs / tokens
+  const others: readonly Caller[] = (['command', 'poll'] as const).map((lane) => ({ lane, everyMs: 8 * intervalMs }))
+  const { sent } = await play(
+    { tokens, perMs: minuteMs },
+    [...backfills(count, { process: 1 }), ...others],
+    4 * hourMs,
+    shared(2),
+  )
+  for (const lane of ['command', 'poll'] as const) {
+    const waits = waitsOf(sent, lane)
+    expect.soft(waits.length, lane).toBeGreaterThanOrEqual((4 * tokens * 60) / 8 - 3)
+    expect.soft(Math.max(...waits), lane).toBeLessThanOrEqual(4 * intervalMs)
+  }
+})
+
 test('two processes: each keeps the order of its own lanes, and together they send no more than is allowed', async () => {
   const limit = { tokens: 60, perMs: minuteMs }
   const each = (process: number): readonly Caller[] => [
