@@ -141,7 +141,13 @@ export const takeFrom = (
     return { memory: after, waitUntilMs: null }
   }
   const firstMs = Math.ceil(Math.max(openMs, ahead.lastMs + intervalMs))
-  const { promises, atMs } = withAnother(memory.promises, lane, { firstMs, nowMs, intervalMs, spreadMs })
+  const { promises, atMs } = withAnother(memory.promises, lane, {
+    firstMs,
+    nowMs,
+    intervalMs,
+    spreadMs,
+    isOneAtATime: shape.burst === 1,
+  })
   return { memory: { ...memory, promises }, waitUntilMs: atMs }
 }
 

@@ -151,19 +151,20 @@ export const waitMs = (value: string | null, nowMs: number, marketplaceNowMs: nu
 /** What an answer says about the marketplace's budget, with its times moved to our own clock. Pure. */
 export const budgetSignal = (exchange: Exchange & { readonly status: number }): BudgetSignal => {
   const { headers, nowMs, marketplaceNowMs, budgetHeaders } = exchange
-  const first = (names: readonly string[]): string | null =>
-    names.map((name) => headerText(headers, name)).find((text) => text !== null) ?? null
+  /** What the first of these headers says that can be read. */
+  const first = <Read>(names: readonly string[], read: (text: string | null) => Read | null): Read | null =>
+    names.map((name) => read(headerText(headers, name))).find((found) => found !== null) ?? null
+  const count = (value: string | null): number | null => (value !== null && /^\d{1,9}$/.test(value) ? Number(value) : null)
   const date = (value: string | null): Date | null => {
     const wait = waitMs(value, nowMs, marketplaceNowMs)
     return wait === null ? null : new Date(nowMs + wait)
   }
-  const remaining = first(budgetHeaders.remaining)
-  const replenishAt = date(first(budgetHeaders.replenishAt))
+  const replenishAt = first(budgetHeaders.replenishAt, date)
   const retryAfter = date(headerText(headers, 'retry-after'))
   const untold = exchange.status === 429 && retryAfter === null && replenishAt === null ? exchange.throttleWaitMs : undefined
   return {
     status: exchange.status,
-    remaining: remaining !== null && /^\d{1,9}$/.test(remaining) ? Number(remaining) : null,
+    remaining: first(budgetHeaders.remaining, count),
     replenishAt,
     retryAfter: untold === undefined ? retryAfter : new Date(nowMs + untold),
   }

@@ -68,8 +68,8 @@ export const withoutFirst = (promises: Promises, lane: CallLane, nowMs: number, 
 
 /**
  * Tells a caller of a lane a moment: the first one that is possible, and where others of its lane were told that, one interval after the last of
- * them; `chanceMs` is added where nobody was. The list is not longer than `spreadMs`: it begins anew then. Who comes for a moment that has moved a little
- * meanwhile keeps its place.
+ * them; `chanceMs` is added where nobody was. The list is not longer than `spreadMs`: it begins anew then. Who comes for a moment that has moved
+ * meanwhile keeps its place, where requests leave one at a time.
  */
 export const withAnother = (
   promises: Promises,
@@ -80,20 +80,25 @@ export const withAnother = (
     intervalMs,
     spreadMs,
     chanceMs = 0,
+    isOneAtATime,
   }: {
     readonly firstMs: number
     readonly nowMs: number
     readonly intervalMs: number
     readonly spreadMs: number
     readonly chanceMs?: number
+    /** The bucket holds one request: its moments move with each that leaves late. */
+    readonly isOneAtATime: boolean
   },
 ): { readonly promises: Promises; readonly atMs: number } => {
   const promised = promises[places[lane]] ?? untold
   const { tailMs, lastMs, againMs } = promised
   const kept = keptOf(promised, nowMs, intervalMs)
   const beganMs = firstMs + chanceMs
-  const dueMs = lastMs - (kept - 1) * intervalMs
-  if (kept > 0 && dueMs <= nowMs && againMs <= nowMs && beganMs < dueMs + intervalMs) {
+  // The latest kept moment that has come. Each was rounded up to a whole millisecond.
+  const dueMs = lastMs - Math.max(0, Math.ceil((lastMs - nowMs - kept) / intervalMs)) * intervalMs
+  const isKept = isOneAtATime && kept > 0 && dueMs > lastMs - (kept - 0.5) * intervalMs
+  if (isKept && againMs <= nowMs && beganMs < dueMs + intervalMs) {
     return { promises: promises.with(places[lane], { ...promised, againMs: beganMs }), atMs: beganMs }
   }
   const next = tailMs < firstMs ? beganMs : Math.ceil(tailMs + intervalMs)

@@ -100,6 +100,11 @@ interface SharedBucket extends LocalBucket {
   /** What was stored before a single request was drawn, and the version in which it was; null: several were, or none. */
   beforeDraw: { readonly version: number; readonly text: string } | null
   drawing: Promise<void> | null
+  /** Ends when all that this process has begun to do about it in the store is done; never rejects. */
+  turn: Promise<void>
+  /** Answers that are to be stored, and who stores them next. */
+  readonly news: BudgetSignal[]
+  learning: Promise<boolean> | null
   /** Requests that were asked for lately, and since when. */
   asked: number
   askedSinceMs: number
@@ -117,6 +122,19 @@ interface SharedBucket extends LocalBucket {
   isStored: boolean
   /** The part of it that is this process's while the store is away, and what this process has used of the whole since then. */
   away: { readonly part: LocalBucket; used: BucketMemory } | null
+}
+
+/** A bucket as it was read from the store, with what this process knows of it besides. On the clock of the store. */
+interface Read {
+  readonly memory: BucketMemory
+  readonly draws: RecentDraws
+  readonly storeMs: number
+}
+
+/** What becomes of it. */
+interface Rewritten<Result> extends Pick<Read, 'memory' | 'draws'> {
+  readonly isNew: boolean
+  readonly result: Result
 }
 
 /** What is known of a bucket and not stored: it is merged into the first text of it that is read. */
@@ -196,6 +214,9 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       lease: null,
       beforeDraw: null,
       drawing: null,
+      turn: Promise.resolve(),
+      news: [],
+      learning: null,
       asked: 0,
       askedSinceMs: 0,
       eased: 0,
@@ -358,6 +379,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const isIdle = clock.monotonicMs() - askedAtMs > idleAfterMs
       if (isIdle && mode !== 'away') {
         if (mode === 'sole') await handOver()
+        else await storeEased()
         mode = 'out'
         forget()
         await store.leave(id)
@@ -371,6 +393,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         if (isSole) {
           // Whoever was there has gone, or the store knows of nobody any more.
           await store.restore()
+          await storeEased()
           forget()
           mode = 'sole'
         }
@@ -424,7 +447,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
 
   const learnSole = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
     const bucket = await adopt(key)
-    if (bucket === null) return
+    if (bucket === null) return learnBetween(key, signal)
     const uncounted = noteAnswer(bucket, now())
     const limit = limitOfBucket(bucket)
     const before = bucket.memory
@@ -471,8 +494,20 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     return leave
   }
 
+  /** An answer that comes while this process neither draws nor owns: what it forbids holds for whoever reads the bucket next. */
+  const learnBetween = (key: BucketKey, signal: BudgetSignal): void => {
+    const isForbidding = signal.status === 429 || signal.retryAfter !== null || signal.remaining === 0
+    if (!isForbidding) return
+    const limit = limitOf(key.sellerId, key.operation)
+    const memory = learnFrom(limit, fullBucket, signal, { nowMs: now(), random: random() })
+    carry(nameOfBucket(key), { memory, limit, used: fullBucket })
+  }
+
   const learnAway = (key: BucketKey, signal: BudgetSignal): void => {
-    if (mode !== 'away') return
+    if (mode !== 'away') {
+      learnBetween(key, signal)
+      return
+    }
     const bucket = bucketAway(key)
     const limit = limitOfBucket(bucket)
     const { part } = bucket.away
@@ -494,38 +529,100 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     if (bucket.drawsOfAll === null) return (signal.remaining ?? 0) > 1
     const nowMs = now()
     const shape = bucketShape(limit, bucket.memory.counted)
-    const soonMs = allowedAtMs(shape, bucket.memory) - intervalOf(shape, bucket.memory) / 2
+    const soonMs = allowedAtMs(shape, bucket.memory) - shape.intervalMs / 2
     if (bucket.memory.blockedUntilMs > nowMs || soonMs <= nowMs) return false
     const uncounted = drawnLately(bucket.drawsOfAll, nowMs + storeAheadMs)
     return sureOf(limit, signal, uncounted, nowMs).some(({ atMs, requests }) => requests > 0 && atMs < soonMs)
   }
 
-  /** Draws on what is stored. */
-  const draw = async (bucket: SharedBucket): Promise<void> => {
+  /** What answers change of what was read. */
+  const learnAll = (
+    memory: BucketMemory,
+    of: {
+      readonly limit: RateLimit
+      readonly news: readonly BudgetSignal[]
+      readonly draws: RecentDraws
+      readonly storeMs: number
+    },
+  ): BucketMemory => {
+    const { limit, news, draws, storeMs } = of
+    const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + storeAheadMs)
+    return news.reduce((learned, signal) => {
+      const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
+      return learnFrom(limit, learned, moved, { nowMs: storeMs, random: random(), uncounted: drawnLately(draws, storeMs) })
+    }, memory)
+  }
+
+  /**
+   * Reads what is stored, changes it, and stores it unless nothing has changed; again where somebody else has written meanwhile. What this process knows
+   * besides is stored with it. Null: too many others wrote.
+   */
+  const rewrite = async <Result>(
+    bucket: SharedBucket,
+    limit: RateLimit,
+    change: (read: Read) => Rewritten<Result>,
+  ): Promise<{ readonly result: Result; readonly version: number } | null> => {
     const name = nameOfBucket(bucket.key)
-    const limit = limitOfBucket(bucket)
     for (let swap = 0; swap < mostSwaps; swap += 1) {
       const { value, storeMs } = await store.read(name)
       storeAheadMs = storeMs - now()
       const eased = bucket.eased
       const known = carried.get(name)
       const whole = withCarried(name, memoryOf(value.text, limit, storeMs), limit, storeMs)
-      const memory = easedBy(limit, whole, eased, storeMs)
-      const shape = bucketShape(limit, memory.counted)
-      const drawn = drawFrom(shape, memory, storeMs, wanted(bucket, clock.monotonicMs()))
-      const before = drawsSeen(known, value.text, storeMs)
-      bucket.drawsOfAll = withDraws(before, drawn.drawn, storeMs)
-      bucket.memory = shifted(drawn.memory, -storeAheadMs)
-      bucket.notBeforeMs = drawn.waitUntilMs - storeAheadMs
-      if (drawn.drawn === 0 && eased === 0 && known === undefined) return
-      if (!(await store.swap(name, value.version, storedText(drawn.memory, limit, bucket.drawsOfAll)))) continue
+      const draws = drawsSeen(known, value.text, storeMs)
+      const news = [...bucket.news]
+      const memory = learnAll(easedBy(limit, whole, eased, storeMs), { limit, news, draws, storeMs })
+      const { result, ...changed } = change({ memory, draws, storeMs })
+      bucket.memory = shifted(changed.memory, -storeAheadMs)
+      bucket.drawsOfAll = changed.draws
+      if (!changed.isNew && eased === 0 && known === undefined && news.length === 0) return { result, version: value.version }
+      if (!(await store.swap(name, value.version, storedText(changed.memory, limit, changed.draws)))) continue
       bucket.eased -= eased
+      bucket.news.splice(0, news.length)
       if (carried.get(name) === known) carried.delete(name)
-      bucket.beforeDraw = drawn.drawn === 1 ? { version: value.version + 1, text: storedText(memory, limit, before) } : null
-      if (drawn.drawn > 0)
-        bucket.lease = { count: drawn.drawn, used: 0, drawnAtMs: clock.monotonicMs(), intervalMs: intervalOf(shape, memory) }
-      return
+      return { result, version: value.version + 1 }
     }
+    return null
+  }
+
+  /** Stores the answers that have raised a rate a little, which a later draw would have stored. */
+  const storeEased = async (): Promise<void> => {
+    for (const bucket of buckets.values()) {
+      if (bucket.eased === 0) continue
+      await inTurn(bucket, () =>
+        rewrite(bucket, limitOfBucket(bucket), ({ memory, draws }) => ({ memory, draws, isNew: false, result: null })),
+      )
+    }
+  }
+
+  /** One after another what this process does about a bucket in the store: two at once would only have to do it again. */
+  const inTurn = <Result>(bucket: SharedBucket, work: () => Promise<Result>): Promise<Result> => {
+    const turn = bucket.turn.then(work)
+    // Its failure is met by who asked.
+    bucket.turn = turn.then(
+      () => undefined,
+      () => undefined,
+    )
+    return turn
+  }
+
+  /** Draws on what is stored. */
+  const draw = async (bucket: SharedBucket): Promise<void> => {
+    const limit = limitOfBucket(bucket)
+    const drawn = await rewrite(bucket, limit, ({ memory, draws, storeMs }) => {
+      const shape = bucketShape(limit, memory.counted)
+      const some = drawFrom(shape, memory, storeMs, wanted(bucket, clock.monotonicMs()))
+      const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws } }
+      return { memory: some.memory, draws: withDraws(draws, some.drawn, storeMs), isNew: some.drawn > 0, result }
+    })
+    if (drawn === null) return
+    const { count, waitUntilMs, before } = drawn.result
+    bucket.notBeforeMs = waitUntilMs - storeAheadMs
+    if (count === 0) return
+    const { memory } = before
+    bucket.beforeDraw = count === 1 ? { version: drawn.version, text: storedText(memory, limit, before.draws) } : null
+    const intervalMs = intervalOf(bucketShape(limit, memory.counted), memory)
+    bucket.lease = { count, used: 0, drawnAtMs: clock.monotonicMs(), intervalMs }
   }
 
   /** Stores what was there before one request was drawn, unless somebody has written since. Several drawn at once are of a limit that soon has more. */
@@ -572,7 +669,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       }
       bucket.lease = null
       if (now() < bucket.notBeforeMs || draws === mostDraws) break
-      bucket.drawing ??= draw(bucket).finally(() => {
+      bucket.drawing ??= inTurn(bucket, () => draw(bucket)).finally(() => {
         bucket.drawing = null
       })
       await bucket.drawing
@@ -593,35 +690,43 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       firstMs: Math.max(bucket.notBeforeMs, nowMs + 1, lastMs + intervalMs),
       spreadMs: key.operation.isShared === true ? 0 : limit.perMs,
       chanceMs: behindMs + random() * stepMs,
+      isOneAtATime,
     })
     bucket.promises = promises
     return waitUntil(atMs)
   }
 
-  /** Stores what one answer says; false where too many others wrote meanwhile. */
-  const learnStored = async (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal): Promise<boolean> => {
-    const name = nameOfBucket(bucket.key)
-    for (let swap = 0; swap < mostSwaps; swap += 1) {
-      const { value, storeMs } = await store.read(name)
-      storeAheadMs = storeMs - now()
-      const known = carried.get(name)
-      const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + storeAheadMs)
-      const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
-      const whole = withCarried(name, memoryOf(value.text, limit, storeMs), limit, storeMs)
-      const draws = drawsSeen(known, value.text, storeMs)
-      const uncounted = drawnLately(draws, storeMs)
-      const memory = learnFrom(limit, whole, moved, { nowMs: storeMs, random: random(), uncounted })
-      if (!(await store.swap(name, value.version, storedText(memory, limit, draws)))) continue
-      bucket.drawsOfAll = draws
-      if (carried.get(name) === known) carried.delete(name)
-      bucket.memory = shifted(memory, -storeAheadMs)
-      const allowedMs = allowedAtMs(bucketShape(limit, memory.counted), bucket.memory)
-      // More is there than was thought: whoever asks now need not stand behind those who were told of less.
-      if (allowedMs < bucket.notBeforeMs) bucket.promises = noPromises
-      bucket.notBeforeMs = allowedMs
-      return true
+  /** Stores what the answers say that have come, unless a draw has done it meanwhile; false where too many others wrote. */
+  const learnStored = async (bucket: SharedBucket, limit: RateLimit): Promise<boolean> => {
+    bucket.learning = null
+    if (bucket.news.length === 0) return true
+    const learnt = await rewrite(bucket, limit, ({ memory, draws }) => ({
+      memory,
+      draws,
+      isNew: false,
+      result: allowedAtMs(bucketShape(limit, memory.counted), memory),
+    }))
+    if (learnt === null) return false
+    const allowedMs = learnt.result - storeAheadMs
+    // More is there than was thought: whoever asks now need not stand behind those who were told of less.
+    if (allowedMs < bucket.notBeforeMs) bucket.promises = noPromises
+    bucket.notBeforeMs = allowedMs
+    return true
+  }
+
+  const storeNews = async (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal): Promise<void> => {
+    bucket.news.push(signal)
+    bucket.learning ??= inTurn(bucket, () => learnStored(bucket, limit))
+    let isStored = false
+    try {
+      isStored = await bucket.learning
+    } finally {
+      if (!isStored) {
+        const at = bucket.news.indexOf(signal)
+        if (at >= 0) bucket.news.splice(at, 1)
+        carry(nameOfBucket(bucket.key), { memory: bucket.memory, limit, used: fullBucket })
+      }
     }
-    return false
   }
 
   const learnShared = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
@@ -645,12 +750,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     bucket.memory = believed
     bucket.notBeforeMs = Math.max(bucket.notBeforeMs, believed.blockedUntilMs)
     if (signal.status === 429 || signal.remaining === 0) bucket.lease = null
-    let isStored = false
-    try {
-      isStored = await learnStored(bucket, limit, signal)
-    } finally {
-      if (!isStored) carry(nameOfBucket(key), { memory: bucket.memory, limit, used: fullBucket })
-    }
+    const storing = storeNews(bucket, limit, signal)
+    // What is good to know may come to the others while this caller goes on.
+    if (signal.status < 300 && signal.remaining !== 0) storing.catch(bear)
+    else await storing
   }
 
   const take = async (key: BucketKey, lane?: CallLane): Promise<Grant | Wait> => {
@@ -705,7 +808,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         if (mode === 'sole') {
           mode = 'yielding'
           await handOver()
-        }
+        } else if (mode === 'shared') await storeEased()
         await store.restore()
         if (mode !== 'out') await store.leave(id)
       } catch (error) {

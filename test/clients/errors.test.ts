@@ -374,6 +374,9 @@ describe('when to try again', () => {
       retryAfter: null,
     })
     expect(budgetSignal({ ...exchange({ headers: { 'x-current-token-count': '-1' } }), status: 200 }).remaining).toBeNull()
+    // One spelling that cannot be read does not hide the other.
+    const both = { 'x-next-replenishment-time': 'soon', 'x-next-replenish-time': String(now + 1_500) }
+    expect(budgetSignal({ ...exchange({ headers: both }), status: 200 }).replenishAt).toEqual(new Date(now + 1_500))
   })
 })
 

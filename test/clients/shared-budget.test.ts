@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type BudgetSignal, fullBucket } from '../../src/clients/bucket.ts'
-import { giveBack } from '../../src/clients/budget.ts'
+import { giveBack, nameOfBucket } from '../../src/clients/budget.ts'
 import type { RateLimit } from '../../src/clients/operation.ts'
 import { createSharedBudget, type SharedBudget } from '../../src/clients/shared-budget.ts'
+import { memoryOf } from '../../src/clients/stored-memory.ts'
 import { type FleetOptions, memoryStore, runFleet } from './support/virtual-fleet.ts'
 
 const perMinute = (tokens: number): RateLimit => ({ tokens, perMs: 60_000 })
@@ -84,11 +85,58 @@ describe('where the marketplace counts aloud', () => {
   )
 })
 
+describe('where the marketplace counts aloud, several processes', () => {
+  test.each([2, 4])("%i of them do not stand in each other's way where the store is some way off", async (processes) => {
+    for (const [tokens, storeMs, least] of [
+      [5_000, 30, 0.98],
+      [5_000, 60, processes === 2 ? 0.8 : 0.5],
+      [600, 100, 0.9],
+    ] as const) {
+      const run = { processes, durationMs: 120_000, ...always(tokens), storeMs, workers: 16, latencyMs: 100, tells: true }
+      const { requests, storeCalls, refused } = await runFleet(run)
+      const second = requests.filter(({ atMs }) => atMs > 60_000)
+      expect.soft(second.length / tokens, `${tokens} a minute, ${storeMs} ms`).toBeGreaterThanOrEqual(least)
+      expect.soft(storeCalls / requests.length, `${tokens} a minute, ${storeMs} ms`).toBeLessThan(6)
+      expect(refused).toBe(0)
+    }
+  })
+
+  test.each([2, 4])('%i of them use all again once another application that took all has gone', async (processes) => {
+    for (const [tokens, times] of [
+      [600, 1.2],
+      [600, 1.5],
+      [300, 2],
+      [60, 2],
+    ] as const) {
+      const foreign = { foreignPerMinute: tokens * times, foreignForMs: 120_000 }
+      const { requests } = await runFleet({ processes, durationMs: tenMinutes / 2, ...always(tokens), ...foreign, tells: true })
+      const good = (fromMs: number, untilMs: number) =>
+        requests.filter(({ atMs, refused }) => !refused && atMs >= fromMs && atMs < untilMs).length
+      expect.soft(good(120_000, 300_000) / (3 * tokens), `${tokens} a minute, ${times} times`).toBeGreaterThanOrEqual(0.85)
+      expect.soft(good(240_000, 300_000) / tokens, `${tokens} a minute, ${times} times`).toBeGreaterThanOrEqual(0.95)
+    }
+  })
+})
+
 describe('where the marketplace says nothing', () => {
   test.each([1, 2, 4])('%i processes use at least 90 percent of the rate, and none is refused', async (processes) => {
     const result = await runFleet({ processes, durationMs: tenMinutes, ...always(60), tells: false })
     expect(steadyShare(result, 60)).toBeGreaterThanOrEqual(0.9)
     expect(result.refused).toBe(0)
+  })
+
+  test.each([2, 4])('%i processes use it where requests leave one at a time and the store is some way off', async (processes) => {
+    for (const [tokens, storeMs] of [
+      [5, 2],
+      [10, 2],
+      [10, 50],
+      [19, 1],
+    ] as const) {
+      const run = { processes, durationMs: 2 * tenMinutes, ...always(tokens), storeMs, workers: 3, tells: false }
+      const { sent, allowed, refused } = await runFleet(run)
+      expect(refused).toBe(0)
+      expect.soft(steadyShare({ sent, allowed }, 1), `${tokens} a minute, ${storeMs} ms`).toBeGreaterThanOrEqual(0.9)
+    }
   })
 
   test('one an hour means one an hour for two processes, too', async () => {
@@ -485,6 +533,90 @@ test.each([
     // Where nothing is said, the last tenth of the rate is approached with caution.
     expect(after.length / (2 * tokens)).toBeGreaterThanOrEqual(tells ? 0.98 : 0.8)
   }
+})
+
+describe('an answer that comes', () => {
+  const operation = { name: 'orders.ship', limit: perMinute(60), payloadKeys: [] }
+  const other = { ...operation, name: 'orders.get' }
+  const said = (status: number, retryAfter: Date | null = null): BudgetSignal => ({
+    status,
+    remaining: null,
+    replenishAt: null,
+    retryAfter,
+  })
+  const stage = () => {
+    const time = { nowMs: Date.UTC(2026, 10, 22), onTheWay: () => Promise.resolve() }
+    const store = memoryStore(
+      () => time.nowMs,
+      () => time.onTheWay(),
+    )
+    const clock = { wallMs: () => time.nowMs, monotonicMs: () => time.nowMs }
+    const make = (id: string) => createSharedBudget({ store, id, limitOf: () => operation.limit, clock, random: () => 0.5 })
+    return { time, store, make }
+  }
+
+  test('while a process gives its buckets to another one is not lost', async () => {
+    const { time, make } = stage()
+    const [one, two] = [make('one'), make('two')]
+    await one.take('S', operation)
+    await two.take('S', other)
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let ways = 0
+    time.onTheWay = () => {
+      ways += 1
+      // It has learned of the other one, there and back, and stores what it remembers.
+      if (ways <= 2) return Promise.resolve()
+      begun.resolve()
+      return gate.promise
+    }
+    time.nowMs += 1_000
+    const yielding = one.beat()
+    await begun.promise
+    await one.learn('S', operation, said(429, new Date(time.nowMs + 3_600_000)))
+    gate.resolve()
+    await yielding
+    for (const budget of [one, two]) await budget.beat()
+    expect(await one.take('S', operation)).toMatchObject({ granted: false })
+    expect(await two.take('S', operation)).toMatchObject({ granted: false })
+  })
+
+  test('when its process has left for want of work is not lost', async () => {
+    const { time, make } = stage()
+    const budget = make('one')
+    await budget.take('S', operation)
+    time.nowMs += 33_000
+    await budget.beat()
+    await budget.learn('S', operation, said(429, new Date(time.nowMs + 3_600_000)))
+    expect(await budget.take('S', operation)).toMatchObject({ granted: false })
+  })
+
+  test('and raises the rate a little counts also where its process leaves before it draws again', async () => {
+    const { time, store, make } = stage()
+    const [one, two] = [make('one'), make('two')]
+    await one.take('S', operation)
+    await two.take('S', other)
+    for (let turn = 0; turn < 2; turn += 1) for (const budget of [one, two]) await budget.beat()
+    await one.take('S', operation)
+    await one.learn('S', operation, said(429))
+    const rate = async () =>
+      memoryOf(
+        (await store.read(nameOfBucket({ sellerId: 'S', operation, scope: null }))).value.text,
+        operation.limit,
+        time.nowMs,
+      )
+    const refused = await rate()
+    time.nowMs += 4_000
+    for (const budget of [one, two]) await budget.beat()
+    expect(await one.take('S', operation)).toEqual(expect.objectContaining({ granted: true }))
+    // Each raises it by a step, which is stored with the next draw.
+    for (let answer = 0; answer < 3; answer += 1) await one.learn('S', operation, said(200))
+    for (let second = 0; second < 33; second += 3) {
+      time.nowMs += 3_000
+      await two.take('S', other)
+      for (const budget of [one, two]) await budget.beat()
+    }
+    expect((await rate()).calm).toBe(refused.calm + 3)
+  })
 })
 
 test('an operation that each process calls for itself is not shared', async () => {

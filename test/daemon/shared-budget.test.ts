@@ -34,6 +34,9 @@ describe.each(kinds)('two daemons of one seller that share through %s', (kind) =
       DATABASE_URL: await postgres.database(),
       DATA_DIR: sandbox.folder,
       POLL_ORDERS: '1s',
+      // What the killed one had not sent yet is sent by the other one after this time.
+      REQUEST_TIMEOUT: '2s',
+      SETTLE_TIME: '4s',
       RATE_LIMITS: JSON.stringify({ 'orders.acknowledge': { tokens: limit.tokens, per: `${limit.perMs}ms` } }),
     }
     if (kind === 'Redis') {

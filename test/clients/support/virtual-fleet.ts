@@ -1,11 +1,15 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises'
 import type { BudgetStore, StoredBucket } from '../../../src/budget-store.ts'
 import type { RateBudget } from '../../../src/clients/budget.ts'
 import type { Operation, RateLimit } from '../../../src/clients/operation.ts'
 import { beatEveryMs, createSharedBudget, type SharedBudget } from '../../../src/clients/shared-budget.ts'
 import type { Clock } from '../../../src/clock.ts'
 
-/** A budget store in memory, on a clock of its own. `isAway`: it answers nobody. */
-export const memoryStore = (nowMs: () => number): BudgetStore & { isAway: boolean; calls: number; lose(): void } => {
+/** A budget store in memory, on a clock of its own. `isAway`: it answers nobody. `onTheWay`: half of the way to it, or back. */
+export const memoryStore = (
+  nowMs: () => number,
+  onTheWay: () => Promise<void> = () => Promise.resolve(),
+): BudgetStore & { isAway: boolean; calls: number; lose(): void } => {
   const buckets = new Map<string, StoredBucket>()
   const members = new Map<string, { isSole: boolean; untilMs: number }>()
   const write = (name: string, text: string) => buckets.set(name, { version: (buckets.get(name)?.version ?? 0) + 1, text })
@@ -51,7 +55,18 @@ export const memoryStore = (nowMs: () => number): BudgetStore & { isAway: boolea
       members.delete(id)
     },
   }
-  return store
+  const far =
+    <Given extends unknown[], Answer>(ask: (...given: Given) => Promise<Answer>) =>
+    async (...given: Given): Promise<Answer> => {
+      await onTheWay()
+      const answer = ask(...given)
+      // Its failure is met when it has come back.
+      answer.catch(() => undefined)
+      await onTheWay()
+      return answer
+    }
+  const { read, swap, put, announce, leave } = store
+  return Object.assign(store, { read: far(read), swap: far(swap), put: far(put), announce: far(announce), leave: far(leave) })
 }
 
 /** What happened in a run. */
@@ -82,8 +97,11 @@ export interface FleetOptions {
   readonly workers?: number
   /** Each request is answered after so long. */
   readonly latencyMs?: number
-  /** Requests a minute that another application sends. */
+  /** So long a call of the store takes. */
+  readonly storeMs?: number
+  /** Requests a minute that another application sends, for so long. */
   readonly foreignPerMinute?: number
+  readonly foreignForMs?: number
   /** Told of each second of the run; may stop the store or a process. */
   readonly each?: (
     second: number,
@@ -96,10 +114,13 @@ export interface FleetOptions {
 
 /** Runs processes that share a budget against a marketplace that holds a token bucket, in virtual time. */
 export const runFleet = async (options: FleetOptions): Promise<FleetResult> => {
-  const { processes, durationMs, allows, tells, workers = 4, latencyMs = 40, foreignPerMinute = 0 } = options
+  const { processes, durationMs, allows, tells, workers = 4, latencyMs = 40, storeMs = 0, foreignPerMinute = 0 } = options
   const startMs = Date.UTC(2026, 10, 22)
   let nowMs = startMs
-  const store = memoryStore(() => nowMs)
+  const store = memoryStore(
+    () => nowMs,
+    () => (storeMs === 0 ? Promise.resolve() : new Promise((resolve) => later(nowMs + storeMs / 2, resolve))),
+  )
   const operation: Operation = { name: 'orders.ship', limit: options.believed ?? allows(0), payloadKeys: [] }
   let seed = 7
   const random = (): number => {
@@ -117,6 +138,7 @@ export const runFleet = async (options: FleetOptions): Promise<FleetResult> => {
     return limit
   }
 
+  const failures: unknown[] = []
   type Event = { readonly atMs: number; readonly order: number; readonly run: () => Promise<void> | void }
   const events: Event[] = []
   let order = 0
@@ -185,7 +207,7 @@ export const runFleet = async (options: FleetOptions): Promise<FleetResult> => {
     const steal = (): void => {
       refill()
       if (left.tokens >= 1) left.tokens -= 1
-      later(nowMs + 60_000 / foreignPerMinute, steal)
+      if (nowMs - startMs < (options.foreignForMs ?? durationMs)) later(nowMs + 60_000 / foreignPerMinute, steal)
     }
     later(startMs, steal)
   }
@@ -194,8 +216,15 @@ export const runFleet = async (options: FleetOptions): Promise<FleetResult> => {
     const next = events.shift()
     if (next === undefined || next.atMs > startMs + durationMs) break
     nowMs = next.atMs
-    await next.run()
+    if (storeMs === 0) {
+      await next.run()
+      continue
+    }
+    // What waits for the store goes on while others run.
+    Promise.resolve(next.run()).catch((error: unknown) => failures.push(error))
+    await letOthersRun()
   }
+  if (failures.length > 0) throw new AggregateError(failures, 'a process of the fleet has failed')
   const refused = requests.filter((request) => request.refused).length
   return { sent: requests.length - refused, refused, requests, storeCalls: store.calls, allowed: Math.floor(allowed) }
 }
