@@ -49,6 +49,28 @@ export const giveBack = async (grant: Grant): Promise<void> => {
   if (grant instanceof UndoableGrant) await grant.undo()
 }
 
+/** Leave in the hands of a piece of work ({@link holding}). */
+export interface HeldLeave {
+  readonly grant: Grant
+  /** From now on the request may leave, or somebody else holds the leave: it is not given back any more. */
+  spend(): void
+}
+
+/** Does a piece of work that has leave for one request, and gives the leave back where the work ends without having spent it, however it ends. */
+export const holding = async <Result>(grant: Grant, work: (leave: HeldLeave) => Promise<Result>): Promise<Result> => {
+  let isSpent = false
+  try {
+    return await work({
+      grant,
+      spend: () => {
+        isSpent = true
+      },
+    })
+  } finally {
+    if (!isSpent) await giveBack(grant)
+  }
+}
+
 /** No leave yet: ask again at `availableAt` (our own clock). Nothing is reserved meanwhile. */
 export interface Wait {
   readonly granted: false

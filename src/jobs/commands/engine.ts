@@ -1,4 +1,4 @@
-import type { Grant } from '../../clients/budget.ts'
+import type { HeldLeave } from '../../clients/budget.ts'
 import type { MarketplaceClient } from '../../clients/client.ts'
 import { type After, type Clock, systemClock } from '../../clock.ts'
 import type { CommandKind } from '../../domain/command.ts'
@@ -47,8 +47,8 @@ export interface CommandJob {
   readonly starts?: number
   /** Commands that are being run in this process; whoever runs one adds it. Left out: this one alone. */
   readonly underWay?: Set<string>
-  /** Leave for its request, which another command has got and gives up for this one. */
-  readonly grant?: Grant
+  /** Leave for its request, which another command has got and gives up for this one; whoever lends it takes back what is not spent. */
+  readonly leave?: HeldLeave
   readonly log: {
     info(fields: object, message: string): void
     warn(fields: object, message: string): void

@@ -1,4 +1,4 @@
-import { type Grant, giveBack } from '../../clients/budget.ts'
+import { type Grant, holding } from '../../clients/budget.ts'
 import { faultPoint } from '../../fault-points.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import { moveCommand } from '../../store/command-steps.ts'
@@ -29,13 +29,16 @@ export const readOpenCommand = async (
   return command.state === 'confirmed' || command.state === 'rejected' || command.state === 'held' ? null : command
 }
 
+/** Whether nothing but a call is missing: when it is due says when there may be one. */
+const waitsForCallOnly = ({ state, troubledSince }: StoredCommand): boolean => state === 'pending' && troubledSince === null
+
 /**
  * Executes the next step of a command that was read a moment ago: sends it, or reads back its effect. Safe to be called at any time, any number of
  * times, by any number of processes: the lock of the subject and the state of the command decide, never the job.
  */
 export const runAsRead = async (parts: CommandParts, command: StoredCommand, job: CommandJob): Promise<JobOutcome> => {
-  const free = Math.max(command.nextActionAt.getTime(), command.leasedUntil?.getTime() ?? 0)
-  const waitMs = free - command.databaseNow.getTime()
+  const dueMs = waitsForCallOnly(command) && job.leave !== undefined ? 0 : command.nextActionAt.getTime()
+  const waitMs = Math.max(dueMs, command.leasedUntil?.getTime() ?? 0) - command.databaseNow.getTime()
   if (waitMs > 0) return again(parts, waitMs, 'its next step is not due yet')
   const hold = async (reason: string): Promise<JobOutcome> => {
     await parts.database.transaction((transaction) => moveCommand(transaction, command, { state: 'held', reason }))
@@ -84,16 +87,17 @@ const finish = async (run: AnyRun, step: Step): Promise<JobOutcome> => {
   }
 }
 
-/** Runs another command with the leave that this one has got. */
-const runInstead = async ({ parts, job }: AnyRun, commandId: string, grant: Grant): Promise<void> => {
-  const command = await readOpenCommand(parts, commandId)
-  if (command === null || !command.sellerAtWork) return await giveBack(grant)
-  let hasEnded = false
-  job.underWay?.add(commandId)
-  try {
-    hasEnded = 'done' in (await runAsRead(parts, command, { ...job, grant }))
-  } finally {
-    job.underWay?.delete(commandId)
-    if (!hasEnded) parts.onRunForAnother?.(commandId)
-  }
-}
+/** Runs another command with the leave that this one has got, where it can still be sent. */
+const runInstead = ({ parts, job }: AnyRun, commandId: string, grant: Grant): Promise<void> =>
+  holding(grant, async (leave) => {
+    const command = await readOpenCommand(parts, commandId)
+    if (command === null || !command.sellerAtWork || command.state !== 'pending') return
+    let hasEnded = false
+    job.underWay?.add(commandId)
+    try {
+      hasEnded = 'done' in (await runAsRead(parts, command, { ...job, leave }))
+    } finally {
+      job.underWay?.delete(commandId)
+      if (!hasEnded) parts.onRunForAnother?.(commandId)
+    }
+  })

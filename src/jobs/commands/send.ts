@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Grant, giveBack } from '../../clients/budget.ts'
+import { giveBack, type HeldLeave, holding } from '../../clients/budget.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
 import { faultPoint } from '../../fault-points.ts'
 import { leaseForReading, readAttempts, recordIntent, recordOutcome, renewLease } from '../../store/command-attempts.ts'
@@ -24,32 +24,24 @@ type Readable<Thing> = Extract<Sight<Thing>, { kind: 'seen' | 'none' | 'unreadab
 /** `pending`: checks once more, stores the intent, sends, and stores the result. */
 export const send = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
   const { parts, command, client, subject, job } = run
-  const grant = job.grant ?? (await client.budget.take(subject.operation))
+  if (job.leave !== undefined) return sendWith(run, job.leave)
+  const grant = await client.budget.take(subject.operation)
   if (!grant.granted) {
     return postponed(run, 'the rate budget is used up', grant.availableAt.getTime() - clockOf(parts).wallMs())
   }
-  // Whoever waits asks again at a moment of its own: which of them comes first says nothing of what the marketplace wants first.
-  if (job.grant === undefined && wasPutOff(command)) {
-    const earlier = await letEarlierGo(parts.database, command, job.underWay ?? [])
-    if (earlier !== null) return { kind: 'instead', commandId: earlier.id, grant, delayMs: earlier.inMs }
-  }
-  let mayHaveLeft = false
-  try {
-    return await sendWith(run, grant, () => {
-      mayHaveLeft = true
-    })
-  } finally {
-    // Where one call an hour is allowed, a command that is not sent must not cost the hour.
-    if (!mayHaveLeft) await giveBack(grant)
-  }
+  // Where one call an hour is allowed, a command that is not sent must not cost the hour.
+  return holding(grant, async (leave) => {
+    // Whoever waits asks again at a moment of its own: which of them comes first says nothing of what the marketplace wants first.
+    const earlier = wasPutOff(command) ? await letEarlierGo(parts.database, command, job.underWay ?? []) : null
+    if (earlier === null) return sendWith(run, leave)
+    // It is handed on with the step.
+    leave.spend()
+    return { kind: 'instead', commandId: earlier.id, grant, delayMs: earlier.inMs }
+  })
 }
 
-/** As {@link send}, with leave for the request. `leaves`: told before the request may leave. */
-const sendWith = async <Thing, Request extends object>(
-  run: Run<Thing, Request>,
-  grant: Grant,
-  leaves: () => void,
-): Promise<Step> => {
+/** As {@link send}, with leave for the request. */
+const sendWith = async <Thing, Request extends object>(run: Run<Thing, Request>, leave: HeldLeave): Promise<Step> => {
   const { parts, command, subject } = run
   const unknownMs = unknownForMs(run)
   if (unknownMs > 0) return postponed(run, 'a request of before the restore may still take effect', unknownMs)
@@ -62,7 +54,7 @@ const sendWith = async <Thing, Request extends object>(
     const prepared = await prepare(run, sight, correlationId)
     if ('step' in prepared) return prepared.step
     faultPoint('command.after-intent')
-    return await sendPrepared(run, prepared, { correlationId, grant, deadline, leaves })
+    return await sendPrepared(run, prepared, { correlationId, leave, deadline })
   } finally {
     deadline.end()
   }
@@ -74,13 +66,12 @@ const sendPrepared = async <Thing, Request extends object>(
   { request, baseline }: { readonly request: Request; readonly baseline: object },
   {
     deadline,
-    leaves,
-    ...call
+    leave,
+    correlationId,
   }: {
     readonly correlationId: string
-    readonly grant: Grant
+    readonly leave: HeldLeave
     readonly deadline: SendingDeadline
-    readonly leaves: () => void
   },
 ): Promise<Step> => {
   const { command, subject, job } = run
@@ -93,13 +84,13 @@ const sendPrepared = async <Thing, Request extends object>(
   try {
     const signal = AbortSignal.any([job.signal, deadline.signal])
     const mayLeave = (): boolean => !deadline.passed()
-    leaves()
-    const answer = await subject.send(request, { ...call, signal, mayLeave })
+    leave.spend()
+    const answer = await subject.send(request, { correlationId, grant: leave.grant, signal, mayLeave })
     faultPoint('command.after-send')
     return await settleAnswer(sent, baseline, answer)
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
-    if (error.sent === 'never') await giveBack(call.grant)
+    if (error.sent === 'never') await giveBack(leave.grant)
     faultPoint('command.after-send')
     return settleFailure(sent, error)
   }

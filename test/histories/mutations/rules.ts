@@ -31,8 +31,8 @@ export const mutations: readonly Mutation[] = [
     replacements: [
       {
         file: 'src/jobs/commands/send.ts',
-        from: 'sendPrepared(run, prepared, { correlationId, grant, deadline, leaves })',
-        to: 'sendPrepared(run, prepared, { correlationId, grant, deadline: startDeadline(parts), leaves })',
+        from: 'sendPrepared(run, prepared, { correlationId, leave, deadline })',
+        to: 'sendPrepared(run, prepared, { correlationId, leave, deadline: startDeadline(parts) })',
       },
     ],
   },

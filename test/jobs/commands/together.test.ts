@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createInProcessBudget, type RateBudget } from '../../../src/clients/budget.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
@@ -9,6 +9,7 @@ import { readConfig } from '../../../src/config.ts'
 import type { OrderCommandContent } from '../../../src/domain/command.ts'
 import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
+import { readCommand } from '../../../src/store/commands.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { storeOrder } from '../../../src/store/orders.ts'
 import { pauseSeller, recordSellers } from '../../../src/store/sellers.ts'
@@ -221,6 +222,90 @@ test('the last call of an hour is made, though another process looks at the comm
   expect(await run(one, id)).toEqual({ done: true })
   expect(looks).toEqual([expect.objectContaining({ reason: 'the rate budget is used up' })])
   expect((await sandbox.effects(orders[0] ?? '')).filter(({ kind }) => kind === 'shipped')).toHaveLength(1)
+})
+
+describe('the last call of an hour, which its command gives up for one that is wanted earlier', () => {
+  let later = ''
+  let earlier = ''
+  let budget: RateBudget
+
+  beforeEach(async () => {
+    const [first = '', second = ''] = commands
+    later = first
+    earlier = second
+    budget = createInProcessBudget({ limits: { ...unlimited, [ship.name]: { tokens: 1, perMs: 3_600_000 } } })
+    // Both have been put off before.
+    await stage.database.execute(
+      `UPDATE tallyman.commands SET created_at = now() - interval '2 hours', next_action_at = now() - interval '1 second',
+         act_by = now() + CASE id WHEN $1 THEN interval '5 hours' ELSE interval '1 hour' END
+       WHERE id = ANY($2::text[])`,
+      later,
+      [later, earlier],
+    )
+    // The others wait longer.
+    await stage.database.execute(`UPDATE tallyman.commands SET act_by = NULL WHERE kind = 'ship' AND NOT id = ANY($1::text[])`, [
+      later,
+      earlier,
+    ])
+  })
+
+  /** Runs the later one; this happens when it has given way, and before the earlier one is read. */
+  const runMeanwhile = async (meanwhile: () => Promise<unknown>): Promise<unknown> => {
+    const one = startProcess('one', sandbox.url, 5_000, budget)
+    const { database } = one
+    let exchanges = 0
+    const query = async <Row>(sql: string, ...given: readonly unknown[]): Promise<Row[]> => {
+      const rows = await database.query<Row>(sql, ...given)
+      if (!sql.includes('ahead AS')) return rows
+      exchanges += 1
+      expect(rows).toEqual([expect.objectContaining({ id: earlier })])
+      await meanwhile()
+      return rows
+    }
+    const outcome = await run({ ...one, database: { ...database, query } }, later).catch((error: unknown) => error)
+    expect(exchanges).toBe(1)
+    return outcome
+  }
+  const shipped = async (): Promise<number> => {
+    const effects = await Promise.all(orders.map((order) => sandbox.effects(order)))
+    return effects.flat().filter(({ kind }) => kind === 'shipped').length
+  }
+
+  test('is made for that one, though another process puts it off meanwhile', async () => {
+    const two = startProcess('two', sandbox.url, 5_000, budget)
+    const looks: unknown[] = []
+    expect(await runMeanwhile(async () => looks.push(await run(two, earlier)))).toMatchObject({
+      reason: 'a command that is wanted earlier goes first',
+    })
+    expect(looks).toEqual([expect.objectContaining({ reason: 'the rate budget is used up' })])
+    expect(await shipped()).toBe(1)
+    expect((await readCommand(stage.database, earlier))?.state).toBe('confirmed')
+    expect(await budget.take(sellerId, ship)).toMatchObject({ granted: false })
+  })
+
+  test.each([
+    ['another process looks at that one', `leased_until = now() + interval '1 minute', lease_owner = 'two'`],
+    ['that one is in trouble', `troubled_since = now(), troubled_looks = 1, next_action_at = now() + interval '1 hour'`],
+    ['that one has been sent', `state = 'verifying', next_action_at = now()`],
+    ['that one is held', `state = 'held'`],
+  ])('is there again where %s meanwhile', async (_name, becomes) => {
+    const change = () => stage.database.execute(`UPDATE tallyman.commands SET ${becomes} WHERE id = $1`, earlier)
+    expect(await runMeanwhile(change)).toMatchObject({ reason: 'a command that is wanted earlier goes first' })
+    expect(await shipped()).toBe(0)
+    expect(await budget.take(sellerId, ship)).toMatchObject({ granted: true })
+  })
+
+  test('is there again where the seller is paused meanwhile', async () => {
+    await runMeanwhile(() => pauseSeller(stage.database, { sellerId, actor: 'kim', reason: 'a mistake' }))
+    expect(await shipped()).toBe(0)
+    expect(await budget.take(sellerId, ship)).toMatchObject({ granted: true })
+  })
+
+  test('is there again where Postgres fails meanwhile', async () => {
+    const failure = new Error('connection terminated')
+    expect(await runMeanwhile(() => Promise.reject(failure))).toBe(failure)
+    expect(await budget.take(sellerId, ship)).toMatchObject({ granted: true })
+  })
 })
 
 test('a command whose order is being read before it is sent is left alone by other processes', async () => {
