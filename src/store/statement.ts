@@ -33,6 +33,17 @@ export interface Answer<Row> {
 /** Where a statement is sent: a connection, or a pool, which takes one for it. */
 export type Connection = Pick<pg.ClientBase, 'query'>
 
+// Postgres's codes for a prepared statement whose answer would have other columns or types than when it was prepared, one that it does not know, and
+// one that it knows already. None of them goes away by asking again.
+const outOfStep = /^(0A000|26000|42P05)$/
+
+interface Sending {
+  /** Whether it stays planned on the server, if it is marked so. */
+  readonly prepare: boolean
+  /** Told when what the connection believes to have prepared is not what the server has: it fails again each time, and so the connection is of no use. */
+  readonly onOutOfStep?: () => void
+}
+
 /**
  * Sends a statement.
  *
@@ -42,7 +53,7 @@ export const sendStatement = async <Row>(
   connection: Connection,
   sql: string,
   parameters: readonly unknown[],
-  { prepare }: { readonly prepare: boolean },
+  { prepare, onOutOfStep }: Sending,
 ): Promise<Answer<Row>> => {
   const name = prepare ? preparedName(sql) : ''
   try {
@@ -54,7 +65,9 @@ export const sendStatement = async <Row>(
     const answer = Array.isArray(answers) ? answers.at(-1) : answers
     return { rows: answer?.rows ?? [], count: answer?.rowCount ?? 0, command: answer?.command ?? '' }
   } catch (error) {
-    throw asStatementFailed(error)
+    const failed = asStatementFailed(error)
+    if (name !== '' && failed instanceof StatementFailed && outOfStep.test(failed.code)) onOutOfStep?.()
+    throw failed
   }
 }
 

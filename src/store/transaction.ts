@@ -153,11 +153,15 @@ export const runTransaction = async <Result>(
     cause: null,
   }
   let given = false
+  let isOutOfStep = false
   const giveBack = (broken: boolean): void => {
     if (given) return
     given = true
     connection.removeListener('error', onError)
-    connection.release(broken)
+    connection.release(broken || isOutOfStep)
+  }
+  const onOutOfStep = (): void => {
+    isOutOfStep = true
   }
   const rollBack = async (): Promise<void> => {
     try {
@@ -192,7 +196,7 @@ export const runTransaction = async <Result>(
       }
     }
     const ask = <Row>(sql: string, parameters: readonly unknown[]) =>
-      inside(() => sendStatement<Row>(connection, sql, parameters, { prepare }))
+      inside(() => sendStatement<Row>(connection, sql, parameters, { prepare, onOutOfStep }))
     const sent: Promise<unknown>[] = []
     const told: ChangeRecord[] = []
     const sendUnawaited = <Row>(sql: string, parameters: readonly unknown[]): Promise<Answer<Row>> => {

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { openDatabase, type Transaction } from '../../src/store/database.ts'
+import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts'
 import { isDatabaseAway } from '../../src/store/faults.ts'
+import { prepared } from '../../src/store/prepared.ts'
 import { atOnce } from '../../src/store/together.ts'
 import { withDatabase } from '../support/database.ts'
 import { vocabularyOf } from '../support/vocabulary.ts'
@@ -288,6 +289,62 @@ describe('a transaction', () => {
     await stage.database.transaction(async () => undefined, options)
     await expect(stage.database.transaction((tx) => tx.query('SELECT 1 / 0'), options)).rejects.toMatchObject({ code: '22012' })
     expect(await sellers()).toEqual(['a'])
+  })
+})
+
+describe('a statement that a connection has prepared', () => {
+  const sql = prepared('SELECT value FROM changing')
+  const ask = (tx: Transaction): Promise<unknown> => tx.query(sql)
+  const send = async (tx: Transaction): Promise<void> => tx.send(sql)
+  const changeType = (database: Database) => database.execute('ALTER TABLE changing ALTER COLUMN value TYPE bigint')
+  // As a pooler does that hands out another session.
+  const forget = (database: Database) => database.transaction((tx) => tx.execute('DEALLOCATE ALL'))
+
+  test.each([
+    ['whose answer has another type now', changeType, '0A000', ask],
+    ['whose answer has another type now, and is not waited for', changeType, '0A000', send],
+    ['that the server does not know any more', forget, '26000', ask],
+  ])('and %s fails once', async (_name, change, code, work) => {
+    const database = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+    try {
+      await database.execute('CREATE TABLE changing (value int)')
+      await database.transaction(work)
+      await change(database)
+      await expect(database.transaction(work)).rejects.toMatchObject({ name: 'StatementFailed', code })
+      await database.transaction(work)
+    } finally {
+      await database.close()
+    }
+  })
+
+  test('and that fails unnoticed, since its work has failed meanwhile, fails once', async () => {
+    const database = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+    try {
+      await database.execute('CREATE TABLE changing (value int)')
+      await database.transaction(ask)
+      await changeType(database)
+      const work = database.transaction(async (tx) => {
+        tx.send(sql)
+        throw new Error('undone')
+      })
+      await expect(work).rejects.toThrow('undone')
+      await database.transaction(ask)
+    } finally {
+      await database.close()
+    }
+  })
+
+  test('does not cost the connection where it fails by itself', async () => {
+    const pid = prepared('SELECT pg_backend_pid() AS pid, 1 / $1::int AS quotient')
+    const database = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+    const ofSession = (divisor: number) => database.transaction((tx) => tx.query<{ pid: number }>(pid, divisor))
+    try {
+      const [before] = await ofSession(1)
+      await expect(ofSession(0)).rejects.toMatchObject({ code: '22012' })
+      expect(await ofSession(1)).toEqual([before])
+    } finally {
+      await database.close()
+    }
   })
 })
 
