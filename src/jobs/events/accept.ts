@@ -81,7 +81,7 @@ const indexed = (index: number, faults: readonly EventFault[]): IndexedFault[] =
  * Stores events durably and derives their commands: all of them, or none.
  *
  * An event whose source and id are known is a duplicate and gets the answer of the first; with another body it is a conflict.
- * An order that is not stored is fetched first. When the marketplace cannot be asked now, the event is stored as `received`
+ * An order that is not stored is fetched first. When the marketplace cannot be asked now, or does not answer in time, the event is stored as `received`
  * and decided later (process.ts). All faults are reported together.
  */
 export const acceptEvents = async (
@@ -202,9 +202,14 @@ const ordersOf = (candidates: readonly Candidate[], wrong: ReadonlySet<number>):
   return keys
 }
 
-/** Fetches the missing orders, each once. */
+/** Orders of one post that are looked up side by side. */
+const mostAtOnce = 8
+/** A post looks for orders for so long, in milliseconds: whoever posts waits for it, and gives it up some day. */
+const defaultLookUpMs = 10_000
+
+/** Fetches the missing orders, each once; those that there is no time for are there later. */
 const ensureOrders = async (
-  parts: AcceptParts,
+  { database, fetcher, lookUpMs = defaultLookUpMs }: AcceptParts,
   orders: ReadonlyMap<string, OrderKey>,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, OrderPresence>> => {
@@ -212,14 +217,22 @@ const ensureOrders = async (
   // Asked for all at once; most are there.
   await Promise.all(
     [...orders].map(async ([name, { sellerId, purchaseOrderId }]) => {
-      if (await orderIsStored(parts.database, sellerId, purchaseOrderId)) presences.set(name, { presence: 'stored' })
+      if (await orderIsStored(database, sellerId, purchaseOrderId)) presences.set(name, { presence: 'stored' })
     }),
   )
-  for (const [name, key] of orders) {
-    if (!presences.has(name)) presences.set(name, await parts.fetcher.ensure(key, signal))
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(lookUpMs)])
+  const missing = [...orders].filter(([name]) => !presences.has(name)).values()
+  const lookUp = async (): Promise<void> => {
+    // All of them take the next one from the same iterator.
+    for (const [name, key] of missing) presences.set(name, inTime.aborted ? noTime : await fetcher.ensure(key, inTime))
   }
+  // Nothing of it goes on once the post is answered.
+  const ends = await Promise.allSettled(Array.from({ length: mostAtOnce }, lookUp))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
   return presences
 }
+
+const noTime: OrderPresence = { presence: 'later', reason: 'other orders of the same post took too long', againInMs: null }
 
 /** What is known of the orders of events. */
 interface Orders {

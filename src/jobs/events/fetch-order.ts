@@ -34,7 +34,8 @@ export interface EventSellers {
 export interface OrderFetcher {
   /**
    * Never throws for what the marketplace does; throws when Postgres fails. `signal` is that of one request or job: under one, so many
-   * orders are asked for, and of those so many waited for until the marketplace has denied them twice; others are `later`.
+   * orders are asked for, and of those so many waited for until the marketplace has denied them twice; others are `later`. May be called for
+   * several orders side by side.
    */
   ensure(key: OrderKey, signal: AbortSignal): Promise<OrderPresence>
 }
@@ -77,14 +78,16 @@ const mostSecondAsks = 2
 /** Orders that one request or job asks for at all; the events of others wait, and are decided one by one. */
 const mostLookups = 50
 
-/** That one request or job has asked for enough says nothing of another: its event may be looked at by itself at once. */
-const refused = { granted: false, availableAt: null } as const
+const manyAsked = 'many orders are being looked up; others have their turn in between'
 
 /** The marketplace's own word that there is no such order; a wrong address (`URI_NOT_FOUND`) and any other refusal speak of something else. */
 const deniesTheOrder = (failure: MarketplaceFailure): boolean =>
   failure.kind === 'refused' &&
   failure.httpStatus === 404 &&
   failure.faults.every(({ code }) => !/^URI_NOT_FOUND/i.test(code ?? ''))
+
+/** Whether a signal has fired since its time is up, and not since what it belongs to is stopped. */
+const isTimeUp = ({ reason }: AbortSignal): boolean => reason instanceof DOMException && reason.name === 'TimeoutError'
 
 /** One per process: it records which sellers and orders should not be requested yet. */
 export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
@@ -106,9 +109,12 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
   const pauseKey = (key: OrderKey) => JSON.stringify([key.sellerId, key.purchaseOrderId])
   const pausedUntil = (subject: string): number => pauses.get(subject)?.untilMs ?? 0
   const pause = (subject: string, until: Date | null): number => {
-    const pauseMs = Math.min(longestPauseMs, (pauses.get(subject)?.pauseMs ?? firstPauseMs / 2) * 2)
+    const before = pauses.get(subject)
+    // What is under way at the same time fails together, which is one failure.
+    const isPaused = before !== undefined && before.untilMs > now()
+    const pauseMs = isPaused ? before.pauseMs : Math.min(longestPauseMs, (before?.pauseMs ?? firstPauseMs / 2) * 2)
     if (pauses.size >= maxPauses) pauses.clear()
-    const untilMs = until?.getTime() ?? now() + pauseMs
+    const untilMs = isPaused ? Math.max(before.untilMs, until?.getTime() ?? 0) : (until?.getTime() ?? now() + pauseMs)
     pauses.set(subject, { untilMs, pauseMs })
     return untilMs
   }
@@ -153,7 +159,7 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
       observed = await ordersOf(key.sellerId).get(key.purchaseOrderId, options)
     } catch (error) {
       if (error instanceof MarketplaceFailure && deniesTheOrder(error)) return { presence: 'unknown' }
-      if (stopping.aborted) return later('stopped before the marketplace answered')
+      if (stopping.aborted && !isTimeUp(stopping)) return later('stopped before the marketplace answered')
       // Any other failure, our own time-out included, implies nothing about the order.
       const retryAt = error instanceof MarketplaceFailure ? error.retryAt : null
       const seen = error instanceof MarketplaceFailure && error.kind === 'malformed' ? pauseKey(key) : key.sellerId
@@ -209,11 +215,15 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
       if (untilMs > now()) return later('the last request to the marketplace failed', untilMs)
       if (await isSellerAtRest(database, key.sellerId)) return later(`seller ${key.sellerId} is stopped or paused`)
       const asked = lookups.get(signal) ?? 0
-      const leave = asked < mostLookups ? await parts.mayAsk?.(key.sellerId) : refused
-      if (leave?.granted === false) {
-        return later('many orders are being looked up; others have their turn in between', leave.availableAt?.getTime())
-      }
+      // That one request or job has asked for enough says nothing of another: its event may be looked at by itself at once.
+      if (asked >= mostLookups) return later(manyAsked)
+      // Counted before it is waited for, since others are looked up beside it.
       lookups.set(signal, asked + 1)
+      const leave = await parts.mayAsk?.(key.sellerId)
+      if (leave?.granted === false) {
+        lookups.set(signal, (lookups.get(signal) ?? 1) - 1)
+        return later(manyAsked, leave.availableAt.getTime())
+      }
       return ask(key, signal)
     },
   }

@@ -14,6 +14,8 @@ export interface AcceptParts {
   readonly database: Database
   readonly sellers: EventSellers
   readonly fetcher: OrderFetcher
+  /** A post looks for orders that are not stored for so long, in milliseconds; the events of the others wait. Left out: ten seconds. */
+  readonly lookUpMs?: number
   /** After the commit: these commands are due. Must not throw; a sweep finds them anyway. */
   readonly wake: (commands: readonly DueCommand[]) => void
   /** A waiting event is rejected for an order that the marketplace does not know only when it has waited for so long; left out: two minutes. */

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { expect, test } from 'vitest'
 import { createInProcessBudget, shareOf } from '../../../src/clients/budget.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
@@ -6,7 +7,7 @@ import { createOrderFetcher, type OrderPresence } from '../../../src/jobs/events
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { pauseSeller, recordSellers } from '../../../src/store/sellers.ts'
 import { wireOrderSample } from '../../clients/samples.ts'
-import { sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
+import { type Answer, sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
 import { withDatabase } from '../../support/database.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -15,12 +16,16 @@ const none = { errors: { error: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API', seve
 const clock = { nowMs: 0 }
 
 /** A fetcher over a marketplace that gives these answers, the last one again and again. */
-const startFetcher = async (...answers: readonly (readonly [status: number, body: unknown])[]) => {
-  const { url, seen } = await startMarketplace((_request, response, index) => {
+const startFetcher = (...answers: readonly (readonly [status: number, body: unknown])[]) =>
+  startFetcherAt((_request, response, index) => {
     // The first request is for the token.
     const [status, body] = answers[Math.min(index - 1, answers.length - 1)] ?? [500, '']
     sendJson(response, status, body)
   })
+
+/** A fetcher over a marketplace that answers so. */
+const startFetcherAt = async (answer: Answer) => {
+  const { url, seen } = await startMarketplace(answer)
   const { client } = startClient(url)
   const sellers = { only: () => 'S-1', has: () => true }
   const ordersOf = () => client.of(ordersEndpoint)
@@ -33,6 +38,15 @@ const startFetcher = async (...answers: readonly (readonly [status: number, body
     fetcher.ensure({ sellerId: 'S-1', purchaseOrderId }, signal)
   return { ensure, asked, accept }
 }
+
+/** Acceptances of so many orders. */
+const acceptances = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    source: 'erp',
+    id: `many-${index}`,
+    type: 'erp.order.accepted',
+    data: { purchaseOrderId: String(7_000 + index) },
+  }))
 
 test.each([
   ['CONTENT_NOT_FOUND', none],
@@ -84,6 +98,15 @@ test('an order that cannot be asked for is asked for again when its marketplace 
   expect(await ensure('109')).toMatchObject({ presence: 'later', againInMs: 1_500 })
   clock.nowMs += 1_500
   expect(await ensure()).toMatchObject({ presence: 'later', againInMs: 4_000 })
+})
+
+test('orders that cannot be asked for at the same time fail together: the pause grows once', async () => {
+  const { ensure } = await startFetcher([503, ''])
+  const atOnce = () => Promise.all(['1', '2', '3', '4', '5', '6'].map((id) => ensure(id)))
+  for (const againInMs of [2_000, 4_000]) {
+    for (const one of await atOnce()) expect(one).toMatchObject({ presence: 'later', againInMs })
+    clock.nowMs += againInMs
+  }
 })
 
 test('one denial in the middle of an outage is not believed', async () => {
@@ -143,16 +166,38 @@ test.each(['.', '..', '', '../../secret', 'a/b', 'a\\b', '..%2F', 'a b', 'a?b', 
 
 test('a batch of a thousand unknown orders asks for some of them, and its other events wait', async () => {
   const { asked, accept } = await startFetcher([404, none])
-  const events = Array.from({ length: 1_000 }, (_, index) => ({
-    source: 'erp',
-    id: `many-${index}`,
-    type: 'erp.order.accepted',
-    data: { purchaseOrderId: String(7_000 + index) },
-  }))
-  const verdict = await acceptEvents(accept, events, new AbortController().signal)
-  // The first two are asked for twice, and are unknown then.
-  expect(verdict).toMatchObject({ ok: false, reason: 'invalid', faults: [{ index: 0 }, { index: 1 }] })
+  const verdict = await acceptEvents(accept, acceptances(1_000), new AbortController().signal)
+  // Two are asked for twice, and are unknown then.
+  if (verdict.ok || verdict.reason !== 'invalid') throw new Error('it was accepted')
+  expect(verdict.faults).toHaveLength(2)
   expect(asked()).toBe(52)
+})
+
+test('orders of one post are looked up side by side, eight at once', async () => {
+  const held: (() => void)[] = []
+  let most = 0
+  const { asked, accept } = await startFetcherAt(({ target }, response) => {
+    held.push(() => sendJson(response, 200, { order: wireOrderSample(path.basename(target)) }))
+    most = Math.max(most, held.length)
+    if (held.length === 8) for (const answer of held.splice(0)) answer()
+  })
+  const verdict = await acceptEvents(accept, acceptances(16), new AbortController().signal)
+  if (!verdict.ok) throw new Error('it was not accepted')
+  expect(verdict.receipts.map(({ state }) => state)).toEqual(Array(16).fill('accepted'))
+  expect(asked()).toBe(16)
+  expect(most).toBe(8)
+})
+
+test('a post is answered in time though its orders are not: its events wait, and the seller is left alone for a moment', async () => {
+  const { asked, accept, ensure } = await startFetcherAt(() => undefined)
+  const startedMs = performance.now()
+  const verdict = await acceptEvents({ ...accept, lookUpMs: 500 }, acceptances(30), new AbortController().signal)
+  expect(performance.now() - startedMs).toBeLessThan(4_000)
+  if (!verdict.ok) throw new Error('it was not accepted')
+  expect(verdict.receipts.map(({ state }) => state)).toEqual(Array(30).fill('received'))
+  expect(asked()).toBe(8)
+  expect(await ensure()).toMatchObject({ presence: 'later', againInMs: 2_000 })
+  expect(asked()).toBe(8)
 })
 
 test('lookups of a seller take a share of the budget, and leave the rest to others', async () => {
