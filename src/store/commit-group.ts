@@ -28,8 +28,10 @@ interface Member {
 interface Rest {
   /** Its order or command is held by somebody else. */
   readonly passOver: (member: Member) => void
-  /** It fails in company. */
+  /** It fails in company, and by itself. */
   readonly leaveAlone: (member: Member) => void
+  /** Does without company what is of a seller of whom something has just failed so; whether it is. */
+  readonly keepApart: (member: Member) => boolean
 }
 
 /** More than these would keep their locks for long, and one that fails costs the others more. */
@@ -46,6 +48,12 @@ const firstAgainMs = 10
 const longestAgainMs = 320
 /** After so many times, or 2.5 s, it waits in the queue of its lock, where nobody overtakes it. */
 const mostPassedOver = 12
+
+/**
+ * After something of a seller has failed by itself, what else it commits is done alone for so long: of a marketplace whose answers cannot be stored
+ * each would break up a group of others.
+ */
+const apartMs = 10_000
 
 /** Another group beside one that is under way has at least so many: small ones share little. */
 const leastBeside = 32
@@ -91,8 +99,10 @@ const createAlone = (database: Database) => {
 }
 
 /** Commits what can be, together; answers once everybody of them has been told. */
-const commitGroup = async (database: Database, members: readonly Member[], rest: Rest): Promise<void> => {
-  let grouped = members
+const commitGroup = async (database: Database, wanted: readonly Member[], rest: Rest): Promise<void> => {
+  const members = wanted.filter((member) => !rest.keepApart(member))
+  if (members.length === 0) return
+  let grouped: readonly Member[] = members
   try {
     await database.transaction(
       async (transaction) => {
@@ -142,13 +152,22 @@ const createLane = (database: Database) => {
   let waiting: Member[] = []
   let under = 0
   const alone = createAlone(database)
+  const apartUntilMs = new Map<string, number>()
   const rest: Rest = {
     passOver: (member) => {
       if (member.passedOver >= mostPassedOver) return alone.add(member)
       const againMs = Math.min(longestAgainMs, firstAgainMs * 2 ** member.passedOver)
       setTimeout(() => add({ ...member, passedOver: member.passedOver + 1 }), againMs)
     },
-    leaveAlone: alone.add,
+    leaveAlone: (member) => {
+      apartUntilMs.set(member.locks.sellerId, performance.now() + apartMs)
+      alone.add(member)
+    },
+    keepApart: (member) => {
+      const isApart = performance.now() < (apartUntilMs.get(member.locks.sellerId) ?? 0)
+      if (isApart) alone.add(member)
+      return isApart
+    },
   }
 
   /** Of one order only the first: they would not wait for each other within one transaction. */
@@ -192,7 +211,7 @@ const lanesFor = (database: Database): Lanes => {
 /**
  * Does work on one order and one command in a transaction, as `database.transaction` does, but together with what others want to commit at the
  * same time: their statements are sent once for all of them (`inStep`). What cannot be locked at once is tried again; what never can be, or fails in
- * company, is done alone. The work may therefore run more than once, and never has an effect without its commit.
+ * company, is done alone, and so is for a moment what else its seller commits. The work may therefore run more than once, and never has an effect without its commit.
  */
 export const commitTogether = <Result>(
   database: Database,

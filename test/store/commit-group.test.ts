@@ -184,6 +184,43 @@ describe('what is committed at the same time', () => {
     await expectNoGap()
   })
 
+  test('is kept apart from what a seller commits that has just failed by itself', async () => {
+    const failing = 's-failing'
+    const many: GroupLocks[] = []
+    for (let number = 100; number < 120; number += 1) {
+      const purchaseOrderId = `${number}`
+      await seedOrder(stage.database, failing, purchaseOrder(purchaseOrderId, [orderLine('1', 'A', 1)]))
+      const commandId = await storeCommand(stage.database, { sellerId: failing, purchaseOrderId }, acknowledgement)
+      many.push({ sellerId: failing, purchaseOrderId, commandId })
+    }
+    const runs = { failing: 0, others: 0 }
+    // What Postgres cannot store.
+    const unstorable = (tx: Transaction): Promise<unknown> => {
+      runs.failing += 1
+      return tx.query('SELECT $1::text AS text', '\u0000')
+    }
+    const round = async (): Promise<readonly string[]> => {
+      const failed = many.map((own) => commitTogether(stage.database, 'results', own, unstorable))
+      const done = orders.map((order) =>
+        commit(order, (tx) => {
+          runs.others += 1
+          return noting(order)(tx)
+        }),
+      )
+      for (const { status } of await Promise.allSettled(failed)) expect(status).toBe('rejected')
+      return Promise.all(done)
+    }
+    await round()
+    // One is found by halves; the others of its seller are not tried in company any more.
+    expect(runs.failing).toBeLessThan(4 * many.length)
+    runs.failing = 0
+    runs.others = 0
+    const [xid = '', ...others] = await round()
+    expect(others).toEqual(Array(others.length).fill(xid))
+    expect(runs).toEqual({ failing: many.length, others: orders.length })
+    await expectNoGap()
+  })
+
   test('fails for all when the connection is lost, and nothing is done again', async () => {
     let runs = 0
     const ends = await Promise.allSettled(
