@@ -33,6 +33,12 @@ const demonstrationOrderInterval = '5s'
 /** … and begins with orders of the last month, so that returns and stock have a past. */
 const demonstrationPastOrders = 120
 
+/**
+ * Has the settings read again, unless no seller that is served here is removed any more when its turn comes. False: the process stops.
+ * @throws what keeps settings from being stored; wrong ones are told of, and all stays as it was
+ */
+export type RereadRemoved = (removed: () => Promise<readonly string[]>) => Promise<boolean>
+
 /** The marketplace as this daemon speaks to it. */
 export interface MarketplacePart {
   /** Address of the built-in sandbox; null where a real marketplace is configured. */
@@ -52,6 +58,8 @@ export interface MarketplacePart {
   mayLookUp(sellerId: string): Promise<Grant | Wait>
   /** Says again which sellers are served here, and reads how they stand; a failure is logged. */
   learnSellers(): Promise<void>
+  /** Who has the settings read again when sellers turn out to be removed that are served here; until then these are left alone. */
+  onRemoved(reread: RereadRemoved): void
   /** Takes other settings: they are stored first, and where that fails, the sellers stay as they were. */
   replaceSellers(settings: readonly SellerSettings[]): Promise<void>
   /** Told of the commands that wait no more, since the marketplace has begun to say how many requests are left. */
@@ -141,18 +149,35 @@ export const startMarketplace = async (
   const rememberSellers = async (
     by: 'start' | 'settings',
     settings: readonly SellerSettings[],
-    marks?: readonly SellerSettingsMark[],
+    marks: readonly SellerSettingsMark[],
   ): Promise<void> => {
     for (const { sellerId, logReasons } of await withOtherReasons(database, settings))
       await takeReasons(database, sellerId, logReasons)
     const sellerIds = [...new Set([...sellers.ids(), ...settings.map(({ sellerId }) => sellerId)])]
     await serving.begin(by, marks, async (transaction) => {
       await claimSellers(transaction, { process: owner, roles: config.roles, sellerIds, faults: [] }, process.uptime() * 1_000)
-      await forgetCredentials(transaction, owner, marks ?? settings.map(({ sellerId }) => sellers.configured(sellerId)))
+      await forgetCredentials(transaction, owner, marks)
       await recordConfiguredCampaigns(transaction, settings)
       await recordConfiguredSkus(transaction, settings)
     })
     noted = new Map()
+  }
+  const rememberAsTheyAre = (): Promise<void> =>
+    rememberSellers('start', sellers.settings(), sellers.ids().map(sellers.configured))
+  let last: Promise<unknown> = Promise.resolve()
+  /** One after the other: what is stored and what the registry holds would come apart otherwise. */
+  const inTurn = (store: () => Promise<void>): Promise<void> => {
+    const next = last.then(store)
+    last = next.catch(() => undefined)
+    return next
+  }
+  let rereadRemoved: RereadRemoved = async () => false
+  /** Takes up again what is removed and served all the same, since the settings cannot be read that might say otherwise. */
+  const takeUpAgain = async (): Promise<void> => {
+    const removed = await serving.say()
+    if (removed.length === 0) return
+    log.warn({ sellers: removed }, 'sellers that were removed are taken up again, since the settings of this process are wrong')
+    await rememberAsTheyAre()
   }
   const sayAccepted = async (): Promise<void> => {
     if (performance.now() - notedSinceMs > notedForMs) {
@@ -186,7 +211,7 @@ export const startMarketplace = async (
       quiet.warn('rereads', { err: error }, 'the row of this process cannot be removed')
     }),
   )
-  await rememberSellers('start', sellers.settings())
+  await rememberAsTheyAre()
   sellers.learn(await readSellers(database))
   if (stop.aborted) return null
 
@@ -207,10 +232,8 @@ export const startMarketplace = async (
     learnSellers: async () => {
       try {
         const removed = await serving.say()
-        if (removed.length > 0) {
-          log.warn({ sellers: removed }, 'sellers were removed that this process serves; they are taken up again')
-          await rememberSellers('start', sellers.settings())
-        }
+        // Only settings as they are now say whether they are served still: this process may have been silent while these were changed.
+        if (removed.length > 0 && (await rereadRemoved(serving.say))) await inTurn(takeUpAgain)
         sellers.learn(await readSellers(database))
         await sayAccepted()
         await reviewAside()
@@ -219,19 +242,26 @@ export const startMarketplace = async (
         quiet.warn('sellers', { err: error }, 'the states of the sellers cannot be stored or read')
       }
     },
-    replaceSellers: async (settings) => {
-      let standings: readonly SellerStanding[] = []
-      await sellers.replace(settings, async (marks) => {
-        await rememberSellers('settings', settings, marks)
-        standings = await readSellers(database)
-      })
-      sellers.learn(standings)
-      try {
-        await sayServes(database, owner, sellers.ids())
-      } catch (error) {
-        log.warn({ err: error }, 'which sellers this process serves no more cannot be said to the others yet; it is tried again')
-      }
+    onRemoved: (reread) => {
+      rereadRemoved = reread
     },
+    replaceSellers: (settings) =>
+      inTurn(async () => {
+        let standings: readonly SellerStanding[] = []
+        await sellers.replace(settings, async (marks) => {
+          await rememberSellers('settings', settings, marks)
+          standings = await readSellers(database)
+        })
+        sellers.learn(standings)
+        try {
+          await sayServes(database, owner, sellers.ids())
+        } catch (error) {
+          log.warn(
+            { err: error },
+            'which sellers this process serves no more cannot be said to the others yet; it is tried again',
+          )
+        }
+      }),
     onCommandsDue: (listener) => {
       commandsDue = listener
     },

@@ -39,7 +39,7 @@ export type RereadSellersEverywhere = () => Promise<RereadEverywhere>
 export const passRereads = (
   { config, log, quiet, owner, stop, closers }: DaemonContext,
   { database }: DatabasePart,
-  { sellers }: MarketplacePart,
+  { sellers, onRemoved }: MarketplacePart,
   { listener }: QueuesPart,
   reread: RereadSellersNow,
 ): RereadSellersEverywhere => {
@@ -60,16 +60,30 @@ export const passRereads = (
     }
   }
 
+  /**
+   * Reads the sellers again where another process has asked for it, or where some are removed that are served here: the request that took them out
+   * may be gone, with the process that made it.
+   */
+  const meetRequests = async (removed: () => Promise<readonly string[]>): Promise<void> => {
+    takenAt ??= await joinProcesses(database, self(), process.uptime() * 1_000)
+    const askedAt = await rereadAskedAt(database, owner)
+    const isAsked = askedAt !== null && askedAt > takenAt
+    const gone = await removed()
+    if (isAsked) log.info('another process asks to read the sellers again')
+    if (gone.length > 0) log.warn({ sellers: gone }, 'sellers were removed that this process serves; its settings are read again')
+    if (isAsked || gone.length > 0) faults = await meet()
+    if (isAsked) takenAt = askedAt
+    await sayProcess(database, { ...self(), takenAt })
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = (met: () => Promise<void>): Promise<void> => {
+    const next = last.then(met)
+    last = next.catch(() => undefined)
+    return next
+  }
   const look = async (): Promise<void> => {
     try {
-      takenAt ??= await joinProcesses(database, self(), process.uptime() * 1_000)
-      const askedAt = await rereadAskedAt(database, owner)
-      if (askedAt !== null && askedAt > takenAt) {
-        log.info('another process asks to read the sellers again')
-        faults = await meet()
-        takenAt = askedAt
-      }
-      await sayProcess(database, { ...self(), takenAt })
+      await inTurn(() => meetRequests(async () => []))
       quiet.recovered('rereads', 'requests to read the sellers again are heard again')
     } catch (error) {
       quiet.warn(
@@ -79,6 +93,11 @@ export const passRereads = (
       )
     }
   }
+  onRemoved(async (removed) => {
+    if (stop.aborted) return false
+    await inTurn(() => meetRequests(removed))
+    return true
+  })
 
   let looking: Promise<void> | null = null
   let isDueAgain = false
@@ -101,6 +120,7 @@ export const passRereads = (
     clearInterval(timer)
     unhear()
     await looking
+    await last
   })
   lookNow()
 

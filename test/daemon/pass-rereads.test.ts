@@ -1,10 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { cli } from '../cli/run.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
+import { openPool } from '../support/pool.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type Program, startProgram } from '../support/process.ts'
 import { query } from '../support/query.ts'
@@ -116,5 +117,72 @@ test('a request that no notification told of is met at the next look', async () 
   await worker.says('another process asks to read the sellers again', 30_000)
   await eventually(async () =>
     expect(await query(databaseUrl, `SELECT 1 FROM tallyman.seller_processes WHERE seller_ids @> '{seller-b}'`)).toHaveLength(1),
+  )
+})
+
+/** What the table says of the worker and of seller-b; whether seller-b has come back after it was removed. */
+const standing = async () => {
+  const [row] = await query<{ served: readonly string[]; removed: boolean; returned: boolean }>(
+    databaseUrl,
+    `SELECT p.seller_ids AS served,
+       NOT EXISTS (SELECT FROM tallyman.sellers WHERE seller_id = 'seller-b' AND removed_at IS NULL) AS removed,
+       EXISTS (SELECT FROM warehouse.changes WHERE type = 'seller.returned') AS returned
+     FROM tallyman.seller_processes p WHERE 'worker' = ANY (p.roles)`,
+  )
+  return row
+}
+/** As if nobody had heard of the worker for some minutes, and a person had removed seller-b meanwhile. */
+const removal = `WITH silent AS (UPDATE tallyman.seller_processes SET said_at = now() - interval '3 minutes' WHERE 'worker' = ANY (roles))
+  UPDATE tallyman.sellers SET removed_at = now(), removed_by = 'Ada', served_at = NULL WHERE seller_id = 'seller-b'`
+
+test.each([
+  ['that waits', async () => undefined],
+  ['whose process has ended', async () => void (await http.program.stop())],
+])('a process that was silent meets a request %s before it takes up sellers that were removed meanwhile', async (_what, then) => {
+  await Promise.all([write('http', entries), write('worker', entries)])
+  expect(await reload()).toMatchObject({ body: { others: [{ ...other, state: 'reread' }] } })
+  await eventually(async () => expect(await standing()).toMatchObject({ served: ['seller-a', 'seller-b'] }))
+  worker.child.kill('SIGSTOP')
+  await Promise.all([write('http', entries.slice(0, 1)), write('worker', entries.slice(0, 1))])
+  expect(await reload()).toMatchObject({ status: 200, body: { others: [{ ...other, state: 'unanswered' }] } })
+  await query(databaseUrl, removal)
+  await then()
+  worker.child.kill('SIGCONT')
+  await query(databaseUrl, `SELECT pg_notify('tallyman_sellers', '')`)
+  await eventually(async () => expect(await standing()).toEqual({ served: ['seller-a'], removed: true, returned: false }), 30_000)
+})
+
+test('a reload that drops a removed seller and the look that finds it removed do not come between each other', async () => {
+  await Promise.all([write('http', entries), write('worker', entries)])
+  expect(await reload()).toMatchObject({ body: { others: [{ ...other, state: 'reread' }] } })
+  await write('worker', entries.slice(0, 1))
+  const pool = openPool({ connectionString: databaseUrl, max: 1 })
+  onTestFinished(() => pool.end())
+  // Whoever takes seller-b up waits from here on; whoever drops it does not.
+  await pool.query(`BEGIN; ${removal}; COMMIT; BEGIN; SELECT FROM tallyman.sellers WHERE seller_id = 'seller-b' FOR UPDATE`)
+  await query(databaseUrl, `SELECT pg_notify('tallyman_sellers', '')`)
+  const waiting = `SELECT 1 FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FOR KEY SHARE%'`
+  await eventually(async () => {
+    if ((await query(databaseUrl, waiting)).length === 0) expect(await standing()).toMatchObject({ served: ['seller-a'] })
+  })
+  worker.child.kill('SIGHUP')
+  await eventually(async () => expect(await standing()).toMatchObject({ served: ['seller-a'] }))
+  await pool.query('COMMIT')
+  expect(await reload()).toMatchObject({ body: { others: [{ ...other, state: 'reread', sellers: ['seller-a'] }] } })
+  expect(worker.output()).not.toContain('is not configured')
+})
+
+test('a process whose settings are wrong takes up again what was removed meanwhile, and says so', async () => {
+  await Promise.all([write('http', entries), write('worker', entries)])
+  expect(await reload()).toMatchObject({ body: { others: [{ ...other, state: 'reread' }] } })
+  // It serves seller-b as well, and would be the one that takes it up.
+  expect(await http.program.stop()).toBe(0)
+  await write('worker', [{ ...entries[0], clientSecret: '' }])
+  await query(databaseUrl, removal)
+  await query(databaseUrl, `SELECT pg_notify('tallyman_sellers', '')`)
+  await worker.says('the sellers stay as they were: SELLERS_FILE')
+  await eventually(async () =>
+    expect(await standing()).toEqual({ served: ['seller-a', 'seller-b'], removed: false, returned: true }),
   )
 })
