@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type DisplaySettings, readDisplay } from './config/display.ts'
 import { effectiveSettings } from './config/effective.ts'
@@ -11,6 +10,7 @@ import type { RetentionSettings } from './domain/retention.ts'
 import type { EffectiveSetting, HttpLimits } from './http/services.ts'
 import type { Intervals } from './jobs/sync/intervals.ts'
 import { isRedisOverTls, type RedisTls } from './redis-address.ts'
+import { readRegularFile } from './regular-file.ts'
 
 export type { DisplaySettings } from './config/display.ts'
 export type { Role } from './config/environment.ts'
@@ -117,11 +117,17 @@ const parseEnvironment = (
   return { values, intervals: intervals.data, sellers, display }
 }
 
+const pemOf = (name: string, file: string): string => {
+  const read = readRegularFile(file)
+  if (!read.ok) throw new InvalidConfig([`${name}: what it names cannot be read: ${read.why}; accepted: the path of a PEM file`])
+  return read.content.toString('utf8')
+}
+
 // As files that are read at the start: a renewed certificate is used from the next start on.
 const readRedisTls = ({ REDIS_CA_FILE: ca, REDIS_CERT_FILE: cert, REDIS_KEY_FILE: key }: Environment): RedisTls => ({
-  ...(ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') }),
-  ...(cert === undefined ? {} : { cert: readFileSync(cert, 'utf8') }),
-  ...(key === undefined ? {} : { key: readFileSync(key, 'utf8') }),
+  ...(ca === undefined ? {} : { ca: pemOf('REDIS_CA_FILE', ca) }),
+  ...(cert === undefined ? {} : { cert: pemOf('REDIS_CERT_FILE', cert) }),
+  ...(key === undefined ? {} : { key: pemOf('REDIS_KEY_FILE', key) }),
 })
 
 /**

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { InvalidConfig, readConfig } from '../src/config.ts'
 
 const marketplace = { MARKETPLACE_URL: 'https://m.example' }
@@ -173,7 +174,7 @@ test.each(['CLIENT_SECRET', 'API_KEY'])('a %s_FILE that is no path is a fault th
     }
     return ''
   }
-  expect(read()).toMatch(new RegExp(`^${name}_FILE: what it names cannot be read \\(ENOENT\\)`))
+  expect(read()).toMatch(new RegExp(`^${name}_FILE: what it names cannot be read: there is no such file \\(ENOENT\\); accepted`))
   expect(read()).not.toContain('hunter2')
 })
 
@@ -182,4 +183,67 @@ test.each(['CLIENT_SECRET', 'CLIENT_ID', 'API_KEY'])('an empty %s_FILE is a faul
   const single = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', CLIENT_SECRET: 's' }
   const { [name as 'CLIENT_ID']: _given, ...others } = single
   expect(() => readConfig({ ...others, [`${name}_FILE`]: file }, false)).toThrow(new RegExp(`^${name}: `))
+})
+
+describe('a file that is no regular one is refused at once, and the fault says what it is', () => {
+  const pipe = /it is a pipe, as process substitution makes one; use a regular file/
+  const made = (): string => {
+    const folder = path.dirname(withFiles({ regular: 'of a file\n', latin1: Buffer.from([0x6d, 0xfc, 0x6c, 0x6c, 0x65, 0x72]) }))
+    execFileSync('mkfifo', [path.join(folder, 'pipe')])
+    symlinkSync('pipe', path.join(folder, 'link-to-pipe'))
+    symlinkSync('regular', path.join(folder, 'link'))
+    symlinkSync('circle', path.join(folder, 'circle'))
+    return folder
+  }
+  const kinds = [
+    ['pipe', pipe],
+    ['link-to-pipe', pipe],
+    ['/dev/null', /it is a device; use a regular file/],
+    ['.', /it is a directory/],
+    ['circle', /its symbolic links lead in a circle \(ELOOP\)/],
+    ['nowhere', /there is no such file \(ENOENT\)/],
+  ] as const
+  const faultsAt = (source: Readonly<Record<string, string>>): readonly string[] => {
+    try {
+      readConfig(source, false)
+    } catch (error) {
+      if (error instanceof InvalidConfig) return error.faults
+      throw error
+    }
+    return []
+  }
+
+  test.each(kinds)('SELLERS_FILE: %s', (name, why) => {
+    const file = path.resolve(made(), name)
+    const [fault, ...others] = faultsAt({ ...marketplace, SELLERS_FILE: file })
+    expect(others).toEqual([])
+    expect(fault).toContain(`SELLERS_FILE: ${file} cannot be read as JSON or YAML: `)
+    expect(fault).toMatch(why)
+  })
+
+  test.each([...kinds, ['latin1', /it is not in UTF-8/] as const])('a credential: %s', (name, why) => {
+    const folder = made()
+    writeFileSync(
+      path.join(folder, 's.yaml'),
+      `sellers:\n- {sellerId: a, clientId: c, clientSecret: s}\n- sellerId: b\n  clientId: c\n  clientSecretFile: ${name}\n`,
+    )
+    const [fault, ...others] = faultsAt({ ...marketplace, SELLERS_FILE: path.join(folder, 's.yaml') })
+    expect(others).toEqual([])
+    expect(fault).toContain(': line 5: sellers[1].clientSecretFile cannot be read: ')
+    expect(fault).toMatch(why)
+    const single = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', CLIENT_SECRET_FILE: path.resolve(folder, name) }
+    expect(faultsAt(single).join('\n')).toMatch(/^CLIENT_SECRET_FILE: what it names cannot be read: /)
+    expect(faultsAt(single).join('\n')).toMatch(why)
+  })
+
+  test.each(kinds)('a certificate: %s', (name, why) => {
+    const faults = faultsAt({ REDIS_URL: 'rediss://one', REDIS_CA_FILE: path.resolve(made(), name) })
+    expect(faults).toEqual([expect.stringMatching(/^REDIS_CA_FILE: is not the path of a readable file with a certificate/)])
+    expect(faults[0]).toMatch(why)
+  })
+
+  test('a link to a regular file is followed', () => {
+    const source = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', CLIENT_SECRET_FILE: path.join(made(), 'link') }
+    expect(readConfig(source, false).sellers[0]?.clientSecret).toBe('of a file')
+  })
 })

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { readRegularText } from '../regular-file.ts'
 import type { SellerEntry } from './seller-entry.ts'
 
 /** What an entry may give in three ways: as it is, as the path of a file, or as the name of a variable. */
@@ -16,14 +16,6 @@ export interface CredentialSources {
 export type CredentialRead =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly member: keyof SellerEntry; readonly fault: string }
-
-const contentOf = (file: string): string | null => {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch {
-    return null
-  }
-}
 
 /** Reads a credential of a seller in the one way that its entry gives it. */
 export const readCredential = (
@@ -42,8 +34,9 @@ export const readCredential = (
 
   const [plain, file, variable] = [entry[credential], entry[fileMember], entry[variableMember]]
   if (file !== undefined) {
-    const content = contentOf(path.resolve(folder, file))
-    if (content === null) return fault('cannot be read; accepted: the path of a readable file')
+    const read = readRegularText(path.resolve(folder, file))
+    if (!read.ok) return fault(`cannot be read: ${read.why}; accepted: the path of a regular file`)
+    const content = read.content.trim()
     return content === '' ? fault('names an empty file; accepted: one that holds it') : { ok: true, value: content }
   }
   if (variable !== undefined) {

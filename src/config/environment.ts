@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { profileNames, specification } from '../clients/marketplace/profiles/index.ts'
 import { quantityFields } from '../clients/marketplace/profiles/profile.ts'
@@ -6,6 +5,7 @@ import { movementKinds } from '../domain/log-reasons.ts'
 import { columnMeanings } from '../domain/reconciliation-report.ts'
 import { retentionRules } from '../domain/retention.ts'
 import { mostReachDays } from '../domain/windows.ts'
+import { readRegularText } from '../regular-file.ts'
 import {
   bound,
   certificateFile,
@@ -279,13 +279,10 @@ export const readSecretFiles = (
       faults.push(`${name} and ${name}_FILE: both are set; accepted: one of the two`)
       continue
     }
-    try {
-      values[name] = readFileSync(file, 'utf8').trim()
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-      // What stands there may be the secret itself.
-      faults.push(`${name}_FILE: what it names cannot be read (${code}); accepted: the path of a readable file`)
-    }
+    const read = readRegularText(file)
+    if (read.ok) values[name] = read.content.trim()
+    // What stands there may be the secret itself.
+    else faults.push(`${name}_FILE: what it names cannot be read: ${read.why}; accepted: the path of a regular file`)
   }
   return values
 }

@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { longestRetentionMs, type RetentionRule } from '../domain/retention.ts'
 import { durationText, parseDurationMs } from '../duration.ts'
 import { namesSentinels, parseSentinelAddress } from '../redis-address.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 // Each of these reads the text of one variable; where that is not accepted its fault says what is. `docs/settings.md` says the same: `accepts` in
 // the metadata of each.
@@ -191,32 +191,31 @@ export const rsaPrivateKey = z
   }, `is not an RSA private key; accepted: ${pemAccepts}`)
   .meta({ accepts: pemAccepts })
 
-const readsAs = (file: string, read: (pem: string) => unknown): boolean => {
-  try {
-    read(readFileSync(file, 'utf8'))
-    return true
-  } catch {
-    return false
-  }
-}
+const pemFile = (holds: string, parse: (pem: Buffer) => unknown) =>
+  z
+    .string()
+    .superRefine((file, context) => {
+      const fault = (why: string): void =>
+        context.addIssue({
+          code: 'custom',
+          message: `is not the path of a readable file with a ${holds} in PEM: ${why}; accepted: one`,
+        })
+      const read = readRegularFile(file)
+      if (!read.ok) return fault(read.why)
+      try {
+        parse(read.content)
+      } catch {
+        // What the parser says may quote the key.
+        fault('something else stands there')
+      }
+    })
+    .meta({ accepts: 'the path of a PEM file' })
 
 /** The path of a file of certificates. */
-export const certificateFile = z
-  .string()
-  .refine(
-    (file) => readsAs(file, (pem) => new X509Certificate(pem)),
-    'is not the path of a readable file with a certificate in PEM; accepted: one',
-  )
-  .meta({ accepts: 'the path of a PEM file' })
+export const certificateFile = pemFile('certificate', (pem) => new X509Certificate(pem))
 
 /** The path of a file of a private key. */
-export const privateKeyFile = z
-  .string()
-  .refine(
-    (file) => readsAs(file, createPrivateKey),
-    'is not the path of a readable file with a private key in PEM; accepted: one',
-  )
-  .meta({ accepts: 'the path of a PEM file' })
+export const privateKeyFile = pemFile('private key', createPrivateKey)
 
 /** Names with commas between them, each once. */
 export const nameList = z

@@ -173,7 +173,7 @@ export const settingsPage = (): string =>
       'What holds where these variables are unset. A profile also decides paths, members and words that no variable changes ([the sandbox](sandbox.md#profiles) lists them).',
     )}\n\n${profileTable()}\n\n`,
     `## The file of sellers\n${wrapped(
-      '`SELLERS_FILE` is JSON or YAML: `sellers`, a list of objects with these members. `SELLER_ID`, `CLIENT_ID` and `CLIENT_SECRET` must be unset beside it. Files and variables that a seller names are read whenever this file is.',
+      '`SELLERS_FILE` is JSON or YAML: `sellers`, a list of objects with these members. `SELLER_ID`, `CLIENT_ID` and `CLIENT_SECRET` must be unset beside it. Files and variables that a seller names are read whenever this file is. All of these must be regular files, in UTF-8; a pipe, as process substitution makes one, is refused.',
     )}\n\n${sellerTable()}\n\n`,
     `## Operations\nNames for \`RATE_LIMITS\`:\n${wrapped(`${operationNames.map(code).join(', ')}.`)}\n`,
   ].join('')

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { type Document, isNode, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
+import { readRegularText } from '../regular-file.ts'
 
 // Nothing that the parser says is repeated: its messages quote the text, and the text may be a secret.
 
@@ -56,23 +56,6 @@ const faultOf = (document: Document.Parsed, lines: LineCounter): string | null =
   return alias === null ? null : `${placeOf(lines, alias)}: an alias names nothing; a value that begins with * must be quoted`
 }
 
-const bytesOf = (file: string): Uint8Array | null => {
-  try {
-    return readFileSync(file)
-  } catch {
-    return null
-  }
-}
-
-/** Without the mark that some editors put in front; null: it is no UTF-8, and would be read as something else than was meant. */
-const textOf = (bytes: Uint8Array): string | null => {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return null
-  }
-}
-
 const plainOf = (document: Document): { readonly value: unknown } | null => {
   try {
     return { value: document.toJS() as unknown }
@@ -83,13 +66,11 @@ const plainOf = (document: Document): { readonly value: unknown } | null => {
 
 /** Reads a file of JSON or YAML. Its faults name places and never what stands there. */
 export const readYamlFile = (file: string): YamlFile => {
-  const bytes = bytesOf(file)
-  if (bytes === null) return { ok: false, fault: 'it is no readable file' }
-  const text = textOf(bytes)
-  if (text === null) return { ok: false, fault: 'it is not in UTF-8' }
+  const source = readRegularText(file)
+  if (!source.ok) return { ok: false, fault: source.why }
   const lines = new LineCounter()
   // Warnings of the parser to the process would quote the text as well.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, logLevel: 'error' })
+  const document = parseDocument(source.content, { lineCounter: lines, prettyErrors: false, stringKeys: true, logLevel: 'error' })
   const fault = faultOf(document, lines)
   if (fault !== null) return { ok: false, fault }
   const read = plainOf(document)
