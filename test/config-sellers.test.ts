@@ -54,15 +54,39 @@ test.each([
   ['a key that is none', '- ? [hunter2]\n  : x\n', 'line 1, column 5: the name of a member is not a text'],
   [
     'aliases without end',
-    `- &a [${'x,'.repeat(99)}]\n- &b [${'*a,'.repeat(99)}]\n- [${'*b,'.repeat(99)}]`,
-    'its aliases lead too far',
+    `- &a [${'x,'.repeat(99)}]\n- &b [${'*a,'.repeat(99)}]\n- &c [${'*b,'.repeat(99)}]\n- [1,\n *c]\n- [*c]`,
+    'line 5, column 2: its aliases lead too far: up to this one to more than 1,000,000 values',
   ],
+  [
+    'an alias that leads back to itself',
+    '- &hunter2\n  skus: [a,\n    *hunter2]\n',
+    'line 3, column 5: an alias leads back to itself',
+  ],
+  ['lists in lists', `-\n ${'['.repeat(99)}${']'.repeat(99)}\n`, 'line 2, column 52: it is nested more than 50 levels deep'],
   ['no space after the colon', '- {sellerId: a, clientSecret:hunter2}', 'line 1: sellers[0] has a member whose name is unknown'],
   ['no name', '- {sellerId: a, clientSecret: {hunter2}}', 'line 1: sellers[0].clientSecret is wrong'],
 ])('of YAML with %s the fault says where and what, and never what stands there', (_what, text, expected) => {
   const faults = faultsOf(text)
   expect(faults.join('\n')).toContain(expected)
   expect(faults.join('\n')).not.toContain('hunter2')
+})
+
+test('thousands of sellers may share what stands once, and a fault of one of them is told with its line', () => {
+  const many = 5_000
+  const shared = (id: number): string =>
+    id === 0
+      ? 'rateLimits: &limits {orders.ship: {tokens: 3, per: 1m}}\n  skus: &skus [A, B]'
+      : 'rateLimits: *limits\n  skus: *skus'
+  const entries = Array.from(
+    { length: many },
+    (_, id) => `- sellerId: s${id}\n  clientId: c\n  clientSecret: s\n  ${shared(id)}\n`,
+  )
+  const read = readConfig({ ...marketplace, SELLERS_FILE: withFiles({ 's.yaml': entries.join('') }) }, false).sellers
+  expect(read).toHaveLength(many)
+  expect(read.at(-1)).toMatchObject({ skus: ['A', 'B'], rateLimits: read[0]?.rateLimits })
+  expect(faultsOf(`${entries.join('')}- sellerId: one\n  clientId: c\n  clientSecret: s\n  campaignIds: *limits\n`)).toEqual([
+    expect.stringMatching(/^line 25004: sellers\[5000\]\.campaignIds is wrong/),
+  ])
 })
 
 test('the parser says nothing to the process either', () => {

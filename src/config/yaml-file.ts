@@ -1,4 +1,4 @@
-import { type Document, isNode, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
+import { type Document, isAlias, isCollection, isNode, isPair, LineCounter, parseDocument, type YAMLError } from 'yaml'
 import { readRegularText } from '../regular-file.ts'
 
 // Nothing that the parser says is repeated: its messages quote the text, and the text may be a secret.
@@ -34,17 +34,51 @@ const placeOf = (lines: LineCounter, offset: number): string => {
   return `line ${line}, column ${col}`
 }
 
-/** Where the first alias stands that names nothing, as an offset in the text; null: there is none. */
-const lostAliasOf = (document: Document): number | null => {
-  let offset: number | null = null
-  visit(document, {
-    Alias: (_key, alias) => {
-      if (alias.resolve(document) !== undefined) return undefined
-      offset = alias.range?.[0] ?? 0
-      return visit.BREAK
-    },
-  })
-  return offset
+/**
+ * Most values that a file may hold, those that aliases stand for included, so that a few lines cannot stand for more than there is memory: ten
+ * thousand sellers that share a hundred of them have as many.
+ */
+const mostValues = 1_000_000
+/** No setting is nested nearly as deep, and whoever follows what is, needs a stack for it. */
+const mostDepth = 50
+
+/** What keeps a document from being taken as it stands, and where, as an offset in the text. */
+interface Obstacle {
+  readonly offset: number
+  readonly why: string
+}
+
+/** The first alias that names nothing, leads back to itself or to too many values, or the first value that is nested too deep; null: there is none. */
+const obstacleOf = (document: Document): Obstacle | null => {
+  let values = 0
+  /** By the name of an anchor, how many values its node stands for; null: the node is not at its end yet. */
+  const sizes = new Map<string, { size: number | null }>()
+  const follow = (node: unknown, depth: number): Obstacle | null => {
+    if (isPair(node)) return follow(node.key, depth) ?? follow(node.value, depth)
+    if (!isNode(node)) return null
+    const offset = node.range?.[0] ?? 0
+    if (depth > mostDepth) return { offset, why: `it is nested more than ${mostDepth} levels deep` }
+    values += 1
+    if (isAlias(node)) {
+      const target = sizes.get(node.source)
+      if (target === undefined) return { offset, why: 'an alias names nothing; a value that begins with * must be quoted' }
+      if (target.size === null) return { offset, why: 'an alias leads back to itself' }
+      values += target.size - 1
+      const most = mostValues.toLocaleString('en-US')
+      return values <= mostValues ? null : { offset, why: `its aliases lead too far: up to this one to more than ${most} values` }
+    }
+    const before = values
+    const own: { size: number | null } = { size: null }
+    if ('anchor' in node && node.anchor !== undefined) sizes.set(node.anchor, own)
+    if (isCollection(node))
+      for (const item of node.items) {
+        const obstacle = follow(item, depth + 1)
+        if (obstacle !== null) return obstacle
+      }
+    own.size = values - before + 1
+    return null
+  }
+  return follow(document.contents, 0)
 }
 
 const faultOf = (document: Document.Parsed, lines: LineCounter): string | null => {
@@ -52,16 +86,8 @@ const faultOf = (document: Document.Parsed, lines: LineCounter): string | null =
   const faults: readonly YAMLError[] = [...document.errors, ...document.warnings]
   const [fault] = faults
   if (fault !== undefined) return `${placeOf(lines, fault.pos[0])}: ${words[fault.code] ?? 'it is not valid'} (${fault.code})`
-  const alias = lostAliasOf(document)
-  return alias === null ? null : `${placeOf(lines, alias)}: an alias names nothing; a value that begins with * must be quoted`
-}
-
-const plainOf = (document: Document): { readonly value: unknown } | null => {
-  try {
-    return { value: document.toJS() as unknown }
-  } catch {
-    return null
-  }
+  const obstacle = obstacleOf(document)
+  return obstacle === null ? null : `${placeOf(lines, obstacle.offset)}: ${obstacle.why}`
 }
 
 /** Reads a file of JSON or YAML. Its faults name places and never what stands there. */
@@ -73,8 +99,8 @@ export const readYamlFile = (file: string): YamlFile => {
   const document = parseDocument(source.content, { lineCounter: lines, prettyErrors: false, stringKeys: true, logLevel: 'error' })
   const fault = faultOf(document, lines)
   if (fault !== null) return { ok: false, fault }
-  const read = plainOf(document)
-  if (read === null) return { ok: false, fault: 'its aliases lead too far, or back to themselves' }
+  // How far aliases lead has been looked at; the parser would count their uses, of which a fleet has thousands.
+  const value: unknown = document.toJS({ maxAliasCount: -1 })
   const lineOf: LineOf = (path) => {
     for (let depth = path.length; depth > 0; depth -= 1) {
       const node = document.getIn(path.slice(0, depth), true)
@@ -82,5 +108,5 @@ export const readYamlFile = (file: string): YamlFile => {
     }
     return 1
   }
-  return { ok: true, value: read.value, lineOf }
+  return { ok: true, value, lineOf }
 }
