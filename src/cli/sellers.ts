@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { CliContext } from './context.ts'
 import { Failed } from './faults.ts'
 import { take } from './lists.ts'
-import { print, printJson, printTable, say, type Tone } from './terminal.ts'
+import { count, print, printJson, printTable, say, type Tone } from './terminal.ts'
 
 /** A seller as `GET /v1/sellers` shows it. */
 export const sellerSchema = z.looseObject({
@@ -79,9 +79,11 @@ export const showSeller = async ({ terminal, daemon }: CliContext, sellerId: str
   const waits = waitingOperations.map(({ operation, scope, until }) =>
     [operation, ...(typeof scope === 'string' ? [`(${scope})`] : []), ...(until === null ? [] : [`until ${until}`])].join(' '),
   )
-  print(terminal, seller.state === 'active' ? `seller ${sellerId} is active` : restOf(seller))
+  if (isRemoved(seller))
+    print(terminal, `seller ${sellerId} was ${removalOf(seller)}; it is listed again once a process has it in its settings`)
+  if (seller.state !== 'active') print(terminal, restOf(seller))
+  else if (!isRemoved(seller)) print(terminal, `seller ${sellerId} is active`)
   if (!seller.served) print(terminal, 'it is not in the settings of this daemon')
-  if (isRemoved(seller)) print(terminal, `it was ${removalOf(seller)}; it is listed again once a process has it in its settings`)
   print(terminal, `served by: ${seller.servedBy?.join(', ') || 'no process'}`)
   print(
     terminal,
@@ -138,7 +140,7 @@ const reloadSchema = z.looseObject({
 
 /** What another process has done, as one line. */
 const otherLine = ({ process, roles, sellers, state, faults }: z.infer<typeof otherSchema>): string => {
-  const serves = `${process} (${roles.join(', ')}) serves ${sellers.length} sellers`
+  const serves = `${process} (${roles.join(', ')}) serves ${count(sellers.length, 'seller')}`
   if (state === 'reread') return serves
   return `${serves}, as before: ${state === 'faulty' ? faults.join('; ') : 'it has not answered yet'}`
 }
@@ -147,7 +149,10 @@ const otherLine = ({ process, roles, sellers, state, faults }: z.infer<typeof ot
 export const reloadSellers = async ({ terminal, daemon }: CliContext): Promise<void> => {
   const { sellers, added, removed, others } = await daemon.post('/v1/sellers/reload', reloadSchema, {})
   if (terminal.json) return printJson(terminal, { sellers, added, removed, others })
-  print(terminal, `${sellers.length} sellers; added: ${added.join(', ') || 'none'}; removed: ${removed.join(', ') || 'none'}`)
+  print(
+    terminal,
+    `${count(sellers.length, 'seller')}; added: ${added.join(', ') || 'none'}; removed: ${removed.join(', ') || 'none'}`,
+  )
   for (const other of others ?? []) print(terminal, otherLine(other))
   if (others === null) throw new Failed('the other processes could not be asked; the log has the reason')
   if (others?.some(({ state }) => state !== 'reread')) throw new Failed('not every process has taken over its settings')

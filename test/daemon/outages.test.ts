@@ -316,7 +316,7 @@ test('POST /v1/sellers/reload adds and removes sellers while running; a wrong fi
   )
   await writeFile(sellersFile, JSON.stringify([second]))
   const run = await cli(['sellers', 'reload'], { TALLYMAN_URL: daemon.url })
-  expect(run.out).toBe('1 sellers; added: none; removed: seller-first\n')
+  expect(run.out).toBe('1 seller; added: none; removed: seller-first\n')
 })
 
 test('a reload that cannot be stored keeps the old set, says so, and leaves the next one to do its work', async () => {

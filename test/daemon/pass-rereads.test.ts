@@ -94,7 +94,7 @@ test('a process whose own settings are wrong keeps its sellers, and the answer s
   await worker.says('the sellers stay as they were: SELLERS_FILE')
   const run = await cli(['sellers', 'reload'], { TALLYMAN_URL: http.url })
   expect(run).toMatchObject({ code: 1, talk: expect.stringContaining('not every process has taken over its settings') })
-  expect(run.out).toMatch(/\n\S+ \(scheduler, worker\) serves 1 sellers, as before: SELLERS_FILE: .*clientSecret/)
+  expect(run.out).toMatch(/\n\S+ \(scheduler, worker\) serves 1 seller, as before: SELLERS_FILE: .*clientSecret/)
 
   await write('worker', entries)
   expect(await reload()).toMatchObject({ body: { others: [{ ...other, state: 'reread', sellers: ['seller-a', 'seller-b'] }] } })
