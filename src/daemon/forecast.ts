@@ -92,11 +92,11 @@ const assumptionsOf = ({
 /** The command as the simulation takes it; null: nothing is sent for it. `aheadMs`: the marketplace's clock is ahead of ours by so much. */
 const simulated = (
   command: OpenCommand,
-  { sellers }: Pick<MarketplacePart, 'sellers'>,
+  client: Parameters<typeof callsOfCommand>[0],
   aheadMs: number,
 ): SimulatedCommand | null => {
   const { id, sellerId, subject, kind, state, attempts, actBy, nextActionAt, createdAt } = command
-  const calls = callsOfCommand(sellers.client(sellerId), kind)
+  const calls = callsOfCommand(client, kind)
   if (calls === null) return null
   const isSent = state !== 'pending'
   return {
@@ -130,9 +130,7 @@ const forecast = async (
   signal.throwIfAborted()
   const { sellers, limitOf, answerTimes } = marketplace
   const atRest = await sellersAtRest(database)
-  const unserved = sellerIds.filter((sellerId) => !sellers.has(sellerId))
   const resting = sellerIds.filter((sellerId) => atRest.has(sellerId))
-  const working = new Set(sellerIds.filter((sellerId) => sellers.has(sellerId) && !atRest.has(sellerId)))
 
   const { commands, count } = await readOpenCommands(database, sellerIds, mostCommands)
   const backfills = await readOpenBackfills(database, sellerIds)
@@ -140,9 +138,15 @@ const forecast = async (
   const nowOf = (sellerId: string): Date | null => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : null)
   const waiting = await readOrdersWithoutCommand(database, deadlineRulesOf(database, sellerIds, nowOf), hours, mostNamed)
 
+  // Of all that has been read: a reload may have taken sellers out meanwhile, and may do so while the simulation lets others run.
+  const clients = new Map(
+    sellerIds.flatMap((sellerId) => (sellers.has(sellerId) ? [[sellerId, sellers.client(sellerId)] as const] : [])),
+  )
+  const unserved = sellerIds.filter((sellerId) => !clients.has(sellerId))
+  const working = new Set(sellerIds.filter((sellerId) => clients.has(sellerId) && !atRest.has(sellerId)))
   const startMs = Date.now()
   const forMs = hours * hourMs
-  const aheadMsOf = (sellerId: string): number => (nowOf(sellerId)?.getTime() ?? startMs) - startMs
+  const aheadMsOf = (sellerId: string): number => (clients.get(sellerId)?.clock().now().getTime() ?? startMs) - startMs
   const isWorking = ({ sellerId }: { readonly sellerId: string }): boolean => working.has(sellerId)
 
   const streams = queues
@@ -175,7 +179,10 @@ const forecast = async (
   const byId = new Map(commands.map((command) => [command.id, command]))
   const carried = commands
     .filter((command) => isWorking(command) && !command.isBehindHeld)
-    .flatMap((command) => simulated(command, marketplace, aheadMsOf(command.sellerId)) ?? [])
+    .flatMap((command) => {
+      const client = clients.get(command.sellerId)
+      return client === undefined ? [] : (simulated(command, client, aheadMsOf(command.sellerId)) ?? [])
+    })
 
   const memories = new Map(
     marketplace.budget

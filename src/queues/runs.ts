@@ -254,7 +254,8 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           if (thrown instanceof DelayedError) throw thrown
           if (signal.reason instanceof LockLost) {
             count(name, 'aborted')
-            quiet.warn(`lock:${name}`, { job: name, job_id: jobId, reason: signal.reason.message }, 'job left to another worker')
+            const left = { job: name, job_id: jobId, ...sellerIn(named), reason: signal.reason.message }
+            quiet.warn(`lock:${name}`, left, 'job left to another worker')
             // Tells BullMQ to change nothing: another worker owns the job.
             throw new DelayedError()
           }

@@ -1,15 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { cli } from '../cli/run.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
+import { openPool } from '../support/pool.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type Program, startProgram } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { makeSellers, placeOrder, type SellerEntry } from './support.ts'
+import { makeSellers, placeOrder, post, type SellerEntry } from './support.ts'
 
 // A process that answers HTTP and one that works, each with a file of sellers of its own, as two machines have.
 
@@ -104,6 +106,34 @@ test('a seller with a past is hidden, readable by id, and comes back with its fi
   await eventually(async () =>
     expect(await http.call('GET', `/v1/orders/${another.purchaseOrderId}`)).toMatchObject({ status: 200 }),
   )
+})
+
+test('a forecast that is under way while a reload takes a seller out says that it is not served', async () => {
+  const order = await placeOrder(sandbox, 1, 'seller-b')
+  await eventually(async () => expect(await post(http, accepted(order))).toBe(202))
+  const acknowledged = `FROM tallyman.commands WHERE purchase_order_id = '${order.purchaseOrderId}' AND state = 'confirmed'`
+  await eventually(async () => expect(await query(databaseUrl, `SELECT 1 ${acknowledged}`)).toHaveLength(1))
+  await query(
+    databaseUrl,
+    `UPDATE tallyman.commands SET state = 'pending', attempts = 0, next_action_at = now() + interval '1 hour', settled_at = NULL
+     WHERE id IN (SELECT id ${acknowledged})`,
+  )
+  const pool = openPool({ connectionString: databaseUrl, max: 1 })
+  onTestFinished(() => pool.end())
+  await pool.query('BEGIN; LOCK TABLE tallyman.sync_runs, tallyman.sync_states IN ACCESS EXCLUSIVE MODE')
+  const asked = http.call('GET', '/v1/forecast')
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%backfill:%'`
+  await eventually(async () => expect(await query(databaseUrl, waiting)).not.toEqual([]))
+  await write(entries[0])
+  http.program.child.kill('SIGHUP')
+  await http.program.says('"sellers":1,"msg":"sellers read again"')
+  await pool.query('COMMIT')
+  expect(await asked).toMatchObject({
+    status: 200,
+    body: { assumptions: expect.arrayContaining([expect.stringContaining('does not serve seller-b')]) },
+  })
+  await write(...entries.slice(0, 2))
+  expect(await tallyman('reload')).toMatchObject({ code: 0 })
 })
 
 test('a process that serves a removed seller, since nobody heard of it for long, takes it up again', async () => {
