@@ -178,7 +178,7 @@ describe('readConfig', () => {
     const { shown } = readConfig(
       {
         ...marketplace,
-        MARKETPLACE_URL: 'https://marketplace.example/api?token=hunter2',
+        MARKETPLACE_URL: 'https://marketplace.example/api',
         API_KEY_FILE: file('key', 'hunter2-hunter2-hunter2'),
         DATABASE_URL: 'postgres://user:hunter2@host/db',
         LOOK_BACK: '90m',
@@ -250,6 +250,18 @@ describe('readConfig', () => {
       expect(faults).toEqual([expect.stringMatching(/^MARKETPLACE_URL: has a user name or a password in it/)])
       expect(faults[0]).not.toContain('hunter2')
     }
+  })
+
+  test('refuses what no request can be made of: an address with a query, a name that no header can carry', () => {
+    for (const end of ['?a=b', '#c', '/path?', '/#'])
+      expect(faultsOf({ ...marketplace, MARKETPLACE_URL: `https://marketplace.example${end}` })).toEqual([
+        expect.stringMatching(/^MARKETPLACE_URL: has a query/),
+      ])
+    for (const name of ['Zürich ☃', 'x\r\nEvil: 1', 'a\u007fb'])
+      expect(faultsOf({ ...marketplace, SERVICE_NAME: name })).toEqual([
+        expect.stringMatching(/^SERVICE_NAME: holds characters that no header can carry/),
+      ])
+    expect(readConfig({ ...marketplace, SERVICE_NAME: 'Zürich 2' }, false).sellers[0]?.serviceName).toBe('Zürich 2')
   })
 
   test('says what is missing beside MARKETPLACE_URL, and the other way round', () => {

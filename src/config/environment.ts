@@ -11,6 +11,7 @@ import {
   certificateFile,
   choice,
   databaseUrl,
+  headerText,
   jsonObject,
   nameList,
   oneOf,
@@ -104,7 +105,7 @@ const marketplace = {
     .meta({ accepts: pathAccepts })
     .optional()
     .meta({ description: 'Path of the token operation.', unset: ofProfile }),
-  SERVICE_NAME: text.default('Tallyman').describe('Name sent to the marketplace in the service header.'),
+  SERVICE_NAME: headerText.default('Tallyman').describe('Name sent to the marketplace in the service header.'),
   RATE_LIMITS: jsonObject(rateLimits, rateLimitsAccepted, `; operations: ${operationNames.join(', ')}`)
     .default({})
     .describe('Limits in place of the published ones.'),

@@ -120,12 +120,19 @@ const holdsCredentials = (text: string): boolean => {
   return username !== '' || password !== ''
 }
 
+/** An empty `?` or `#` counts too: paths are put behind it. */
+const hasQuery = (text: string): boolean => /[?#]/.test(text)
+
 const webProtocols = ['http:', 'https:']
 /** An address that requests are sent to, or that a person opens. */
 export const webUrl = address(webProtocols)
   .refine(
     (text) => !URL.canParse(text) || !holdsCredentials(text),
     'has a user name or a password in it, which are not sent; leave them out',
+  )
+  .refine(
+    (text) => !URL.canParse(text) || !hasQuery(text),
+    'has a query (?) or a fragment (#) in it; leave it out, paths are put behind the address',
   )
   .meta({ accepts: `an address ${anAddress(webProtocols)}` })
 
@@ -153,6 +160,14 @@ export const choice = <const Values extends readonly [string, ...string[]]>(valu
 
 /** Any text that is not blank. */
 export const text = z.string().trim().min(1).meta({ accepts: anyText })
+
+/** Text that is sent in a header: no control characters, and none beyond Latin-1 (RFC 9110, 5.5). */
+export const headerText = text
+  .refine(
+    (value) => /^[\x20-\x7e\u00a0-\u00ff]*$/.test(value),
+    'holds characters that no header can carry; accepted: those of Latin-1, without control characters',
+  )
+  .meta({ accepts: 'text of Latin-1, without control characters' })
 
 const longestId = 200
 const isStorable = (value: string): boolean => value.length <= longestId && value.isWellFormed() && !/\p{Cc}/u.test(value)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { profileNames } from '../clients/marketplace/profiles/index.ts'
 import { quantityFields } from '../clients/marketplace/profiles/profile.ts'
 import { headerPrefix, logReasons, reportColumns } from './environment.ts'
-import { sellerIdText, storedId, text, variableName, webUrl } from './parsers.ts'
+import { headerText, sellerIdText, storedId, text, variableName, webUrl } from './parsers.ts'
 import { rateLimits } from './rate-limits.ts'
 
 /** One seller as it stands in `SELLERS_FILE`; where a member is left out, its variable holds. */
@@ -19,7 +19,7 @@ export const sellerEntry = z.strictObject({
   quantityField: z.enum(quantityFields).optional().describe('`QUANTITY_FIELD`'),
   tokenPath: z.string().startsWith('/').optional().describe('`TOKEN_PATH`'),
   marketplaceUrl: webUrl.optional().describe('`MARKETPLACE_URL`; one of the two is required'),
-  serviceName: text.optional().describe('`SERVICE_NAME`'),
+  serviceName: headerText.optional().describe('`SERVICE_NAME`'),
   advertiserId: z.int().positive().optional().describe('`ADVERTISER_ID`'),
   campaignIds: z.array(storedId).optional().describe('`CAMPAIGN_IDS`, as a list'),
   skus: z.array(storedId).optional().describe('`INVENTORY_SKUS`, as a list'),
