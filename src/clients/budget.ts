@@ -15,7 +15,7 @@ import {
 import type { CallLane } from './lane.ts'
 import type { Operation, RateLimit, RateLimits } from './operation.ts'
 import { noPromises } from './promises.ts'
-import { drawnLately, noDraws, type RecentDraws, withDraws } from './recent-draws.ts'
+import { drawnLately, type RecentDraws, unknownDraws, withDraws } from './recent-draws.ts'
 
 /** Leave to send one request. Whoever sends none gives it back ({@link giveBack}). */
 export interface Grant {
@@ -121,8 +121,8 @@ export interface LocalBucket {
   /** Whether two of them were under way together since the last moment without any. */
   overlapped: boolean
   grantedAtMs: number
-  /** What was drawn in this process lately. */
-  draws: RecentDraws
+  /** What was drawn in this process lately; null while the marketplace does not count: nobody asks for it, and a simulation draws millions of times. */
+  draws: RecentDraws | null
   /** A command has asked for it, so others will. */
   isForCommands: boolean
 }
@@ -142,7 +142,7 @@ export const localBucket = (key: BucketKey, memory: BucketMemory = fullBucket): 
   outstanding: 0,
   overlapped: false,
   grantedAtMs: 0,
-  draws: noDraws,
+  draws: null,
   isForCommands: false,
 })
 
@@ -155,18 +155,20 @@ export const noteGrant = (bucket: LocalBucket, nowMs: number): void => {
   bucket.overlapped ||= bucket.outstanding > 0
   bucket.outstanding += 1
   bucket.grantedAtMs = nowMs
-  bucket.draws = withDraws(bucket.draws, 1, nowMs)
+  if (bucket.memory.counted) bucket.draws = withDraws(bucket.draws ?? unknownDraws(nowMs), 1, nowMs)
+  else if (bucket.draws !== null) bucket.draws = null
 }
 
 /**
  * Notes that one was answered. Tells how many others at most the marketplace may not have counted in that answer: none where no other was under way
- * meanwhile.
+ * meanwhile. Null: it cannot be told.
  */
-export const noteAnswer = (bucket: LocalBucket, nowMs: number): number => {
+export const noteAnswer = (bucket: LocalBucket, nowMs: number): number | null => {
   bucket.outstanding = Math.max(0, bucket.outstanding - 1)
   const isAlone = bucket.outstanding === 0 && !bucket.overlapped
   if (bucket.outstanding === 0) bucket.overlapped = false
-  return isAlone ? 0 : drawnLately(bucket.draws, nowMs)
+  if (isAlone) return 0
+  return bucket.draws === null ? null : drawnLately(bucket.draws, nowMs)
 }
 
 /** Makes a bucket one of the limit that holds now; whether another one held before. */

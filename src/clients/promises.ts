@@ -95,11 +95,12 @@ export const withAnother = (
   const { tailMs, lastMs, againMs } = promised
   const kept = keptOf(promised, nowMs, intervalMs)
   const beganMs = firstMs + chanceMs
-  // The latest kept moment that has come. Each was rounded up to a whole millisecond.
-  const dueMs = lastMs - Math.max(0, Math.ceil((lastMs - nowMs - kept) / intervalMs)) * intervalMs
-  const isKept = isOneAtATime && kept > 0 && dueMs > lastMs - (kept - 0.5) * intervalMs
-  if (isKept && againMs <= nowMs && beganMs < dueMs + intervalMs) {
-    return { promises: promises.with(places[lane], { ...promised, againMs: beganMs }), atMs: beganMs }
+  if (isOneAtATime && kept > 0 && againMs <= nowMs) {
+    // The latest moment that has come. Each was rounded up to a whole millisecond.
+    const dueMs = lastMs - Math.max(0, Math.ceil((lastMs - nowMs - kept) / intervalMs)) * intervalMs
+    const isKept = dueMs > lastMs - (kept - 0.5) * intervalMs
+    if (isKept && beganMs < dueMs + intervalMs)
+      return { promises: promises.with(places[lane], { ...promised, againMs: beganMs }), atMs: beganMs }
   }
   const next = tailMs < firstMs ? beganMs : Math.ceil(tailMs + intervalMs)
   const atMs = next > firstMs + spreadMs ? beganMs : next

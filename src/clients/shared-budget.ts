@@ -245,13 +245,15 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const textOf = (memory: BucketMemory, limit: RateLimit, draws: RecentDraws): string =>
     storedText(shifted(memory, storeAheadMs), limit, shiftedDraws(draws, storeAheadMs))
 
+  const drawsOfSole = ({ draws }: SharedBucket): RecentDraws => draws ?? unknownDraws(now())
+
   /** What nobody else could be told in time: the bucket as it is if all that this process may use is used. */
   const textOfUsedUp = (bucket: SharedBucket, nowMs: number): string => {
     const limit = limitOfBucket(bucket)
     const shape = bucketShape(limit, bucket.memory.counted)
     const interval = intervalOf(shape, bucket.memory)
     const empty = nowMs + (interval > snapshotHoldsMs ? 0 : snapshotHoldsMs) + (shape.burst - 1) * interval
-    return textOf({ ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }, limit, bucket.draws)
+    return textOf({ ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }, limit, drawsOfSole(bucket))
   }
 
   const isLong = (bucket: SharedBucket): boolean => {
@@ -338,7 +340,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const handOver = async (): Promise<void> => {
     const known = [...buckets].map(([name, bucket]) => {
       const limit = limitOfBucket(bucket)
-      return [name, { memory: bucket.memory, limit, used: fullBucket, draws: bucket.draws }] as const
+      return [name, { memory: bucket.memory, limit, used: fullBucket, draws: drawsOfSole(bucket) }] as const
     })
     forget()
     try {
