@@ -64,6 +64,8 @@ const bases: Readonly<Record<string, string>> = {
 }
 
 const minuteText = (text: string): string => `${text.slice(0, 16).replace('T', ' ')}Z`
+/** To the second: what is late by less than a minute is late. */
+const secondText = (text: string): string => `${text.slice(0, 19).replace('T', ' ')}Z`
 const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
 
 /** `tallyman forecast`: when backfills will end, and which commands and ship-by dates are at risk. */
@@ -141,8 +143,8 @@ export const showForecast = async (
         purchaseOrderId ?? '',
         lines.join(', '),
         kind,
-        minuteText(actBy),
-        { text: expectedAt === null ? notWithin : minuteText(expectedAt), tone: 'bad' },
+        secondText(actBy),
+        { text: expectedAt === null ? notWithin : secondText(expectedAt), tone: 'bad' },
         of,
       ]),
     )
@@ -151,11 +153,13 @@ export const showForecast = async (
   for (const { purchaseOrderId, actBy, expectedAt } of shipBy.atRisk)
     print(
       terminal,
-      `  order ${purchaseOrderId ?? ''}: wanted by ${minuteText(actBy)}, leaves ${expectedAt === null ? notWithin : minuteText(expectedAt)}`,
+      `  order ${purchaseOrderId ?? ''}: wanted by ${secondText(actBy)}, leaves ${expectedAt === null ? notWithin : secondText(expectedAt)}`,
     )
   print(terminal, `waiting for the ERP: ${count(shipBy.waitingForErpCount, 'deadline')}`)
-  for (const { purchaseOrderId, wants, by } of shipBy.waitingForErp)
-    print(terminal, `  order ${purchaseOrderId}: ${wants} by ${minuteText(by)}`)
+  for (const { purchaseOrderId, wants, by } of shipBy.waitingForErp) {
+    const passed = Date.parse(by) < Date.parse(from) ? ', which has passed' : ''
+    print(terminal, `  order ${purchaseOrderId}: ${wants} by ${minuteText(by)}${passed}`)
+  }
 
   say(terminal, '\nassumed:')
   for (const assumption of assumptions) say(terminal, `  ${assumption}`)

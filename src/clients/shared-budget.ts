@@ -807,6 +807,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     beat,
     async close() {
       try {
+        // What has come is stored, though nobody waits for it.
+        for (const { turn } of buckets.values()) await turn
         if (mode === 'sole') {
           mode = 'yielding'
           await handOver()

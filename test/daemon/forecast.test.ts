@@ -153,6 +153,16 @@ test('shipments that wait for budget are late, and what the ERP says nothing of 
   expect(shown.out).toMatch(/^commands: 2 open, \d will be sent, \d will not, 0 late$/m)
   expect(shown.out.split('\n').every((line) => line.length <= 100)).toBe(true)
   expect(shown.talk).toContain('The marketplace accepts everything within the limits')
+
+  // What is late by seconds is late, and what has passed is no deadline to come.
+  await query(
+    databaseUrl,
+    `UPDATE warehouse.orders SET estimated_ship_date = now() - interval '1 day' WHERE purchase_order_id = '${silent.purchaseOrderId}'`,
+  )
+  const later = await cli(['forecast'], environment)
+  const second = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`
+  expect(later.out).toMatch(new RegExp(`^  order ${late.purchaseOrderId}: wanted by ${second}, leaves ${second}$`, 'm'))
+  expect(later.out).toMatch(new RegExp(`^  order ${silent.purchaseOrderId}: ship by .*Z, which has passed$`, 'm'))
 }, 60_000)
 
 test('a shipment behind a command that is held is not told as sent', async () => {
