@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { flawsOf } from './page-checks.ts'
 import { setScene } from './scene.ts'
 import { type ConsoleStage, hasBrowser, startConsole } from './support.ts'
@@ -104,6 +105,9 @@ describe.runIf(hasBrowser)('the overview in a browser, of many sellers', () => {
   })
 
   test('a rate limit leads to the sellers behind it', async () => {
+    // A process shows the limits that it uses: this one has not read orders for some time.
+    expect((await stage.call('POST', '/v1/syncs/orders/run')).status).toBe(202)
+    await eventually(async () => expect(await (await stage.call('GET', '/v1/budget')).text()).toContain('orders.list'))
     const page = await opened('/', 1_280)
     await page.getByRole('link', { name: 'orders.list', exact: true }).click()
     await expect
