@@ -211,7 +211,8 @@ const lanesFor = (database: Database): Lanes => {
 /**
  * Does work on one order and one command in a transaction, as `database.transaction` does, but together with what others want to commit at the
  * same time: their statements are sent once for all of them (`inStep`). What cannot be locked at once is tried again; what never can be, or fails in
- * company, is done alone, and so is for a moment what else its seller commits. The work may therefore run more than once, and never has an effect without its commit.
+ * company, is done alone, and so is for a moment what else its seller commits. The work may therefore run more than once, and never has an effect
+ * without its commit.
  */
 export const commitTogether = <Result>(
   database: Database,
