@@ -1,5 +1,6 @@
 import type { BudgetStore } from '../budget-store.ts'
 import { type Clock, systemClock, watchSteps } from '../clock.ts'
+import { createInTurn, endOf, type InTurn } from '../in-turn.ts'
 import {
   allowedAtMs,
   type BucketMemory,
@@ -100,8 +101,8 @@ interface SharedBucket extends LocalBucket {
   /** What was stored before a single request was drawn, and the version in which it was; null: several were, or none. */
   beforeDraw: { readonly version: number; readonly text: string } | null
   drawing: Promise<void> | null
-  /** Ends when all that this process has begun to do about it in the store is done; never rejects. */
-  turn: Promise<void>
+  /** One after another what this process does about it in the store: two at once would only have to do it again. */
+  readonly inTurn: InTurn
   /** Answers that are to be stored, and who stores them next. */
   readonly news: BudgetSignal[]
   learning: Promise<boolean> | null
@@ -214,7 +215,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       lease: null,
       beforeDraw: null,
       drawing: null,
-      turn: Promise.resolve(),
+      inTurn: createInTurn(),
       news: [],
       learning: null,
       asked: 0,
@@ -591,21 +592,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const storeEased = async (): Promise<void> => {
     for (const bucket of buckets.values()) {
       if (bucket.eased === 0) continue
-      await inTurn(bucket, () =>
+      await bucket.inTurn(() =>
         rewrite(bucket, limitOfBucket(bucket), ({ memory, draws }) => ({ memory, draws, isNew: false, result: null })),
       )
     }
-  }
-
-  /** One after another what this process does about a bucket in the store: two at once would only have to do it again. */
-  const inTurn = <Result>(bucket: SharedBucket, work: () => Promise<Result>): Promise<Result> => {
-    const turn = bucket.turn.then(work)
-    // Its failure is met by who asked.
-    bucket.turn = turn.then(
-      () => undefined,
-      () => undefined,
-    )
-    return turn
   }
 
   /** Draws on what is stored. */
@@ -671,9 +661,11 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       }
       bucket.lease = null
       if (now() < bucket.notBeforeMs || draws === mostDraws) break
-      bucket.drawing ??= inTurn(bucket, () => draw(bucket)).finally(() => {
-        bucket.drawing = null
-      })
+      bucket.drawing ??= bucket
+        .inTurn(() => draw(bucket))
+        .finally(() => {
+          bucket.drawing = null
+        })
       await bucket.drawing
       doubt()
       if (mode !== 'shared') return waitUntil(now())
@@ -718,7 +710,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
 
   const storeNews = async (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal): Promise<void> => {
     bucket.news.push(signal)
-    bucket.learning ??= inTurn(bucket, () => learnStored(bucket, limit))
+    bucket.learning ??= bucket.inTurn(() => learnStored(bucket, limit))
     let isStored = false
     try {
       isStored = await bucket.learning
@@ -808,7 +800,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     async close() {
       try {
         // What has come is stored, though nobody waits for it.
-        for (const { turn } of buckets.values()) await turn
+        for (const { inTurn } of buckets.values()) await endOf(inTurn)
         if (mode === 'sole') {
           mode = 'yielding'
           await handOver()

@@ -10,6 +10,7 @@ import {
   pagesLeft,
 } from '../domain/forecast.ts'
 import { countSlices } from '../domain/windows.ts'
+import { createInTurn } from '../in-turn.ts'
 import { callsOfCommand } from '../jobs/commands/calls.ts'
 import { askingOf } from '../jobs/sync/syncs.ts'
 import type { Database } from '../store/database.ts'
@@ -113,12 +114,8 @@ const simulated = (
 export const createForecaster = (
   ...sources: Sources
 ): ((sellerIds: readonly string[], hours: number, signal: AbortSignal) => Promise<Forecast>) => {
-  let last: Promise<unknown> = Promise.resolve()
-  return (sellerIds, hours, signal) => {
-    const next = last.then(() => forecast(sources, sellerIds, hours, signal))
-    last = next.catch(() => undefined)
-    return next
-  }
+  const inTurn = createInTurn()
+  return (sellerIds, hours, signal) => inTurn(() => forecast(sources, sellerIds, hours, signal))
 }
 
 const forecast = async (

@@ -5,6 +5,7 @@ import { ordersEndpoint } from '../clients/marketplace/orders.ts'
 import { profiles } from '../clients/marketplace/profiles/index.ts'
 import type { Profile } from '../clients/marketplace/profiles/profile.ts'
 import { type DisplaySettings, type SellerSettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config.ts'
+import { createInTurn } from '../in-turn.ts'
 import { takeReasons } from '../jobs/log-reasons.ts'
 import { createSellerRegistry, type SellerRegistry } from '../jobs/sellers.ts'
 import { createServing, type Serving } from '../jobs/serving.ts'
@@ -164,13 +165,8 @@ export const startMarketplace = async (
   }
   const rememberAsTheyAre = (): Promise<void> =>
     rememberSellers('start', sellers.settings(), sellers.ids().map(sellers.configured))
-  let last: Promise<unknown> = Promise.resolve()
   /** One after the other: what is stored and what the registry holds would come apart otherwise. */
-  const inTurn = (store: () => Promise<void>): Promise<void> => {
-    const next = last.then(store)
-    last = next.catch(() => undefined)
-    return next
-  }
+  const inTurn = createInTurn()
   let rereadRemoved: RereadRemoved = async () => false
   /** Takes up again what is removed and served all the same, since the settings cannot be read that might say otherwise. */
   const takeUpAgain = async (): Promise<void> => {

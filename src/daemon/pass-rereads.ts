@@ -1,5 +1,6 @@
 import { InvalidConfig } from '../config.ts'
 import type { OtherReread } from '../http/services.ts'
+import { createInTurn, endOf } from '../in-turn.ts'
 import { pause } from '../pause.ts'
 import {
   askForReread,
@@ -75,12 +76,7 @@ export const passRereads = (
     if (isAsked) takenAt = askedAt
     await sayProcess(database, { ...self(), takenAt })
   }
-  let last: Promise<unknown> = Promise.resolve()
-  const inTurn = (met: () => Promise<void>): Promise<void> => {
-    const next = last.then(met)
-    last = next.catch(() => undefined)
-    return next
-  }
+  const inTurn = createInTurn()
   const look = async (): Promise<void> => {
     try {
       await inTurn(() => meetRequests(async () => []))
@@ -120,7 +116,7 @@ export const passRereads = (
     clearInterval(timer)
     unhear()
     await looking
-    await last
+    await endOf(inTurn)
   })
   lookNow()
 

@@ -1,4 +1,5 @@
 import { InvalidConfig, readSellersAgain } from '../config.ts'
+import { createInTurn } from '../in-turn.ts'
 import type { HangUps } from '../stop-signals.ts'
 import type { DaemonContext } from './context.ts'
 import type { MarketplacePart } from './marketplace.ts'
@@ -57,12 +58,8 @@ export const rereadSellers = (
       removed: before.filter((id) => !after.includes(id)),
     }
   }
-  let last: Promise<unknown> = Promise.resolve()
-  const readInTurn: RereadSellersNow = () => {
-    const next = last.then(read)
-    last = next.catch(() => undefined)
-    return next
-  }
+  const inTurn = createInTurn()
+  const readInTurn: RereadSellersNow = () => inTurn(read)
   const onHangUp = (): void =>
     void readInTurn().catch((error: unknown) => {
       if (error instanceof InvalidConfig) for (const fault of error.faults) log.error(`the sellers stay as they were: ${fault}`)
