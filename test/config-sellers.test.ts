@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { InvalidConfig, readConfig } from '../src/config.ts'
+import { configFaults } from './support/config-faults.ts'
 
 const marketplace = { MARKETPLACE_URL: 'https://m.example' }
 
@@ -21,13 +22,8 @@ const faultsOf = (
   { files = {}, ...variables }: { readonly files?: Readonly<Record<string, string>> } & Readonly<Record<string, unknown>> = {},
 ): readonly string[] => {
   const file = withFiles({ ...files, 's.yaml': text })
-  try {
-    readConfig({ ...marketplace, ...(variables as Record<string, string>), SELLERS_FILE: file }, false)
-  } catch (error) {
-    if (error instanceof InvalidConfig) return error.faults.map((fault) => fault.replace(/^SELLERS_FILE: \S+\/s\.yaml:? /, ''))
-    throw error
-  }
-  return []
+  const faults = configFaults({ ...marketplace, ...(variables as Record<string, string>), SELLERS_FILE: file })
+  return faults.map((fault) => fault.replace(/^SELLERS_FILE: \S+\/s\.yaml:? /, ''))
 }
 const entry = (members: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   sellerId: 'a',
@@ -189,15 +185,7 @@ test('a seller twice and an address that is missing are faults with their places
 
 test.each(['CLIENT_SECRET', 'API_KEY'])('a %s_FILE that is no path is a fault that does not repeat it', (name) => {
   const others = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', ...(name === 'API_KEY' ? { CLIENT_SECRET: 's' } : {}) }
-  const read = (): string => {
-    try {
-      readConfig({ ...others, [`${name}_FILE`]: 'hunter2' }, false)
-    } catch (error) {
-      if (error instanceof InvalidConfig) return error.faults.join()
-      throw error
-    }
-    return ''
-  }
+  const read = (): string => configFaults({ ...others, [`${name}_FILE`]: 'hunter2' }).join()
   expect(read()).toMatch(new RegExp(`^${name}_FILE: what it names cannot be read: there is no such file \\(ENOENT\\); accepted`))
   expect(read()).not.toContain('hunter2')
 })
@@ -227,19 +215,9 @@ describe('a file that is no regular one is refused at once, and the fault says w
     ['circle', /its symbolic links lead in a circle \(ELOOP\)/],
     ['nowhere', /there is no such file \(ENOENT\)/],
   ] as const
-  const faultsAt = (source: Readonly<Record<string, string>>): readonly string[] => {
-    try {
-      readConfig(source, false)
-    } catch (error) {
-      if (error instanceof InvalidConfig) return error.faults
-      throw error
-    }
-    return []
-  }
-
   test.each(kinds)('SELLERS_FILE: %s', (name, why) => {
     const file = path.resolve(made(), name)
-    const [fault, ...others] = faultsAt({ ...marketplace, SELLERS_FILE: file })
+    const [fault, ...others] = configFaults({ ...marketplace, SELLERS_FILE: file })
     expect(others).toEqual([])
     expect(fault).toContain(`SELLERS_FILE: ${file} cannot be read as JSON or YAML: `)
     expect(fault).toMatch(why)
@@ -251,17 +229,17 @@ describe('a file that is no regular one is refused at once, and the fault says w
       path.join(folder, 's.yaml'),
       `sellers:\n- {sellerId: a, clientId: c, clientSecret: s}\n- sellerId: b\n  clientId: c\n  clientSecretFile: ${name}\n`,
     )
-    const [fault, ...others] = faultsAt({ ...marketplace, SELLERS_FILE: path.join(folder, 's.yaml') })
+    const [fault, ...others] = configFaults({ ...marketplace, SELLERS_FILE: path.join(folder, 's.yaml') })
     expect(others).toEqual([])
     expect(fault).toContain(': line 5: sellers[1].clientSecretFile cannot be read: ')
     expect(fault).toMatch(why)
     const single = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', CLIENT_SECRET_FILE: path.resolve(folder, name) }
-    expect(faultsAt(single).join('\n')).toMatch(/^CLIENT_SECRET_FILE: what it names cannot be read: /)
-    expect(faultsAt(single).join('\n')).toMatch(why)
+    expect(configFaults(single).join('\n')).toMatch(/^CLIENT_SECRET_FILE: what it names cannot be read: /)
+    expect(configFaults(single).join('\n')).toMatch(why)
   })
 
   test.each(kinds)('a certificate: %s', (name, why) => {
-    const faults = faultsAt({ REDIS_URL: 'rediss://one', REDIS_CA_FILE: path.resolve(made(), name) })
+    const faults = configFaults({ REDIS_URL: 'rediss://one', REDIS_CA_FILE: path.resolve(made(), name) })
     expect(faults).toEqual([expect.stringMatching(/^REDIS_CA_FILE: is not the path of a readable file with a certificate/)])
     expect(faults[0]).toMatch(why)
   })

@@ -2,17 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { InvalidConfig, readConfig, readSellersAgain } from '../src/config.ts'
-
-const faultsOf = (source: Record<string, string>): readonly string[] => {
-  try {
-    readConfig(source, false)
-  } catch (error) {
-    if (error instanceof InvalidConfig) return error.faults
-    throw error
-  }
-  return []
-}
+import { readConfig, readSellersAgain } from '../src/config.ts'
+import { configFaults } from './support/config-faults.ts'
 
 const file = (name: string, content: string): string => {
   const folder = mkdtempSync(path.join(tmpdir(), 'tallyman-config-'))
@@ -45,7 +36,7 @@ describe('readConfig', () => {
   test('acknowledges before it ships, unless told to refuse', () => {
     expect(readConfig({}, false).shipUnacknowledged).toBe('acknowledge-first')
     expect(readConfig({ SHIP_UNACKNOWLEDGED: 'refuse' }, false).shipUnacknowledged).toBe('refuse')
-    expect(faultsOf({ SHIP_UNACKNOWLEDGED: 'never' })[0]).toContain('acknowledge-first, refuse')
+    expect(configFaults({ SHIP_UNACKNOWLEDGED: 'never' })[0]).toContain('acknowledge-first, refuse')
   })
 
   test('data is kept for as long as it says, and the inventory log no shorter than the reconciliation needs', () => {
@@ -68,7 +59,7 @@ describe('readConfig', () => {
       'log-entries': 400 * dayMs,
       events: dayMs,
     })
-    const faults = faultsOf({ RETAIN_LOG_ENTRIES: '365d', RETAIN_RUNS: 'never', RETAIN_ATTEMPTS: '40000d', RETAIN_RUN: '1d' })
+    const faults = configFaults({ RETAIN_LOG_ENTRIES: '365d', RETAIN_RUNS: 'never', RETAIN_ATTEMPTS: '40000d', RETAIN_RUN: '1d' })
     expect(faults).toEqual([
       expect.stringMatching(/^RETAIN_RUN: .*RETAIN_RUNS/),
       expect.stringMatching(/^RETAIN_RUNS: is not a duration; accepted: .* or forever$/),
@@ -80,7 +71,7 @@ describe('readConfig', () => {
   })
 
   test('reports every fault at once, each with its variable and what is accepted', () => {
-    const faults = faultsOf({
+    const faults = configFaults({
       PORT: '99999',
       POLL_ORDERS: '5',
       LOG_LEVEL: 'loud',
@@ -108,16 +99,18 @@ describe('readConfig', () => {
       streams: 0,
       connections: 7,
     })
-    expect(faultsOf({ MAX_BATCH_EVENTS: '1001', MAX_STREAMS: '-1', MAX_CONNECTIONS: 'many', MAX_BODY_BYTES: '1e6' })).toEqual([
-      'MAX_BODY_BYTES: is not a bound; accepted: a whole number from 1024 to 16777216',
-      'MAX_BATCH_EVENTS: is not a bound; accepted: a whole number from 1 to 1000',
-      'MAX_CONNECTIONS: is not a bound; accepted: a whole number from 1 to 100000',
-      'MAX_STREAMS: is not a bound; accepted: a whole number from 0 to 100000',
-    ])
+    expect(configFaults({ MAX_BATCH_EVENTS: '1001', MAX_STREAMS: '-1', MAX_CONNECTIONS: 'many', MAX_BODY_BYTES: '1e6' })).toEqual(
+      [
+        'MAX_BODY_BYTES: is not a bound; accepted: a whole number from 1024 to 16777216',
+        'MAX_BATCH_EVENTS: is not a bound; accepted: a whole number from 1 to 1000',
+        'MAX_CONNECTIONS: is not a bound; accepted: a whole number from 1 to 100000',
+        'MAX_STREAMS: is not a bound; accepted: a whole number from 0 to 100000',
+      ],
+    )
   })
 
   test('never repeats a secret in a fault', () => {
-    const faults = faultsOf({ API_KEY: 'hunter2', EVENTS_SECRET: 'whsec_!!', DATABASE_URL: 'mysql://user:hunter2@host' })
+    const faults = configFaults({ API_KEY: 'hunter2', EVENTS_SECRET: 'whsec_!!', DATABASE_URL: 'mysql://user:hunter2@host' })
     expect(faults).toHaveLength(3)
     expect(faults.join()).not.toContain('hunter2')
   })
@@ -135,8 +128,8 @@ describe('readConfig', () => {
       rereadDepthMs: 604_800_000,
     })
     expect(readConfig({ REREAD_EVERY: 'off' }, false).intervals['REREAD_EVERY']).toBe('off')
-    expect(faultsOf({ REREAD_DEPTH: '99999d' })[0]).toContain('up to 3650d')
-    expect(faultsOf({ REREAD_DEPTH: '5m', LOOK_BACK: 'long' }).map((fault) => fault.split(':')[0])).toEqual([
+    expect(configFaults({ REREAD_DEPTH: '99999d' })[0]).toContain('up to 3650d')
+    expect(configFaults({ REREAD_DEPTH: '5m', LOOK_BACK: 'long' }).map((fault) => fault.split(':')[0])).toEqual([
       'LOOK_BACK',
       'REREAD_DEPTH',
     ])
@@ -152,7 +145,7 @@ describe('readConfig', () => {
       '{"orders.ship": 5}',
       '7',
     ])
-      expect(faultsOf({ RATE_LIMITS: wrong })[0]).toMatch(/^RATE_LIMITS: .*orders\.ship/)
+      expect(configFaults({ RATE_LIMITS: wrong })[0]).toMatch(/^RATE_LIMITS: .*orders\.ship/)
   })
 
   test('takes an empty variable as unset', () => {
@@ -167,7 +160,9 @@ describe('readConfig', () => {
       ['q 7', 'other'],
     ])
     for (const wrong of ['{', '[]', '{"Q7": "stolen"}', '"lost"']) {
-      expect(faultsOf({ LOG_REASONS: wrong }), wrong).toEqual([expect.stringMatching(/^LOG_REASONS: .*accepted.*lost, found/)])
+      expect(configFaults({ LOG_REASONS: wrong }), wrong).toEqual([
+        expect.stringMatching(/^LOG_REASONS: .*accepted.*lost, found/),
+      ])
     }
     const own = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c', clientSecret: 's', logReasons: { Q7: 'found' } }]))
     const seller = { MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: own, LOG_REASONS: '{"Q7": "lost"}' }
@@ -215,7 +210,7 @@ describe('readConfig', () => {
   })
 
   test('demands API_KEY and EVENTS_SECRET away from the loopback interface', () => {
-    const faults = faultsOf({ HOST: '0.0.0.0' })
+    const faults = configFaults({ HOST: '0.0.0.0' })
     expect(faults.map((fault) => fault.split(':')[0])).toEqual(['API_KEY', 'EVENTS_SECRET'])
     // A process without the role http answers health alone.
     expect(readConfig({ HOST: '0.0.0.0', ROLES: 'scheduler,worker', HEALTH_PORT: '8081' }, false).http).toMatchObject({
@@ -226,15 +221,15 @@ describe('readConfig', () => {
   })
 
   test('demands a settle time longer than a request can live', () => {
-    expect(faultsOf({ REQUEST_TIMEOUT: '30s', SETTLE_TIME: '30s' })[0]).toMatch(/^SETTLE_TIME: /)
+    expect(configFaults({ REQUEST_TIMEOUT: '30s', SETTLE_TIME: '30s' })[0]).toMatch(/^SETTLE_TIME: /)
   })
 
   test('reads secrets from files, and refuses both spellings at once', () => {
     const { CLIENT_SECRET: _, ...rest } = marketplace
     const secret = file('secret', 'from-file\n')
     expect(readConfig({ ...rest, CLIENT_SECRET_FILE: secret }, false).sellers[0]?.clientSecret).toBe('from-file')
-    expect(faultsOf({ ...marketplace, CLIENT_SECRET_FILE: secret })[0]).toMatch(/^CLIENT_SECRET and CLIENT_SECRET_FILE/)
-    expect(faultsOf({ ...rest, CLIENT_SECRET_FILE: '/nowhere' })[0]).toMatch(/^CLIENT_SECRET_FILE: /)
+    expect(configFaults({ ...marketplace, CLIENT_SECRET_FILE: secret })[0]).toMatch(/^CLIENT_SECRET and CLIENT_SECRET_FILE/)
+    expect(configFaults({ ...rest, CLIENT_SECRET_FILE: '/nowhere' })[0]).toMatch(/^CLIENT_SECRET_FILE: /)
   })
 
   test('does not start the sandbox when there is a marketplace', () => {
@@ -246,7 +241,7 @@ describe('readConfig', () => {
 
   test('refuses an address with a user name or a password, without repeating it', () => {
     for (const userInfo of ['user', 'user:hunter2', ':hunter2']) {
-      const faults = faultsOf({ ...marketplace, MARKETPLACE_URL: `https://${userInfo}@marketplace.example` })
+      const faults = configFaults({ ...marketplace, MARKETPLACE_URL: `https://${userInfo}@marketplace.example` })
       expect(faults).toEqual([expect.stringMatching(/^MARKETPLACE_URL: has a user name or a password in it/)])
       expect(faults[0]).not.toContain('hunter2')
     }
@@ -254,23 +249,23 @@ describe('readConfig', () => {
 
   test('refuses what no request can be made of: an address with a query, a name that no header can carry', () => {
     for (const end of ['?a=b', '#c', '/path?', '/#'])
-      expect(faultsOf({ ...marketplace, MARKETPLACE_URL: `https://marketplace.example${end}` })).toEqual([
+      expect(configFaults({ ...marketplace, MARKETPLACE_URL: `https://marketplace.example${end}` })).toEqual([
         expect.stringMatching(/^MARKETPLACE_URL: has a query/),
       ])
     for (const name of ['Zürich ☃', 'x\r\nEvil: 1', 'a\u007fb'])
-      expect(faultsOf({ ...marketplace, SERVICE_NAME: name })).toEqual([
+      expect(configFaults({ ...marketplace, SERVICE_NAME: name })).toEqual([
         expect.stringMatching(/^SERVICE_NAME: holds characters that no header can carry/),
       ])
     expect(readConfig({ ...marketplace, SERVICE_NAME: 'Zürich 2' }, false).sellers[0]?.serviceName).toBe('Zürich 2')
   })
 
   test('says what is missing beside MARKETPLACE_URL, and the other way round', () => {
-    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example' }).map((fault) => fault.split(':')[0])).toEqual([
+    expect(configFaults({ MARKETPLACE_URL: 'https://m.example' }).map((fault) => fault.split(':')[0])).toEqual([
       'SELLER_ID',
       'CLIENT_ID',
       'CLIENT_SECRET',
     ])
-    expect(faultsOf({ CLIENT_ID: 'c' })[0]).toMatch(/^MARKETPLACE_URL: /)
+    expect(configFaults({ CLIENT_ID: 'c' })[0]).toMatch(/^MARKETPLACE_URL: /)
   })
 
   test('reads many sellers from YAML or JSON, each with settings of its own', () => {
@@ -289,11 +284,11 @@ describe('readConfig', () => {
 
   test('refuses a sellers file with a seller twice, without a secret, or with unknown keys', () => {
     const twice = file('s.json', JSON.stringify([1, 2].map(() => ({ sellerId: 'a', clientId: 'c', clientSecret: 's' }))))
-    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: twice })[0]).toContain('twice')
+    expect(configFaults({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: twice })[0]).toContain('twice')
     const without = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c' }]))
-    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: without })[0]).toContain('clientSecret is missing')
+    expect(configFaults({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: without })[0]).toContain('clientSecret is missing')
     const unknown = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c', clientSecret: 's', colour: 'red' }]))
-    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: unknown })[0]).toContain('SELLERS_FILE')
+    expect(configFaults({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: unknown })[0]).toContain('SELLERS_FILE')
   })
 
   test('names the place of each fault in a sellers file, and never what stands there', () => {
@@ -307,7 +302,7 @@ describe('readConfig', () => {
       [{ sellers }, 3],
     ] as const) {
       const name = file('s.json', JSON.stringify(document, null, 1))
-      const faults = faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: name })
+      const faults = configFaults({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: name })
       expect(faults.map((fault) => fault.slice(`SELLERS_FILE: ${name}: `.length).split('; accepted:')[0])).toEqual([
         expect.stringMatching(new RegExp(`^line ${first + 1}: sellers\\[0\\]\\.sellerId is wrong: `)),
         expect.stringMatching(new RegExp(`^line ${first + 7}: sellers\\[1\\]\\.clientSecret is wrong: `)),
@@ -323,7 +318,7 @@ describe('readConfig', () => {
       ['{"seller": []}', 'seller is unknown, sellers is near'],
       ['"text"', 'the document is wrong'],
     ] as const) {
-      const faults = faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: file('s.yaml', text) })
+      const faults = configFaults({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: file('s.yaml', text) })
       expect(faults.join(), text).toContain(fault)
     }
   })
@@ -331,7 +326,7 @@ describe('readConfig', () => {
 
 describe('a misspelt setting', () => {
   test('is a fault that names the one that is meant', () => {
-    expect(faultsOf({ POLL_ORDRES: '5m', MARKETPLACE_PROFIL: 'walmart-us', MAX_STREAM: '3', Poll_returns: 'off' })).toEqual([
+    expect(configFaults({ POLL_ORDRES: '5m', MARKETPLACE_PROFIL: 'walmart-us', MAX_STREAM: '3', Poll_returns: 'off' })).toEqual([
       'POLL_ORDRES: is no setting; accepted: POLL_ORDERS, which is near',
       'MARKETPLACE_PROFIL: is no setting; accepted: MARKETPLACE_PROFILE, which is near',
       'MAX_STREAM: is no setting; accepted: MAX_STREAMS, which is near',
@@ -340,7 +335,9 @@ describe('a misspelt setting', () => {
   })
 
   test('also where its first word is misspelt', () => {
-    expect(faultsOf({ EVENT_SECRET: 'x', SELERS_FILE: 'x', MARKETPLACEURL: 'x', RETIAN_RUNS: '3d', MX_STREAMS: '3' })).toEqual([
+    expect(
+      configFaults({ EVENT_SECRET: 'x', SELERS_FILE: 'x', MARKETPLACEURL: 'x', RETIAN_RUNS: '3d', MX_STREAMS: '3' }),
+    ).toEqual([
       'EVENT_SECRET: is no setting; accepted: EVENTS_SECRET, which is near',
       'SELERS_FILE: is no setting; accepted: SELLERS_FILE, which is near',
       'MARKETPLACEURL: is no setting; accepted: MARKETPLACE_URL, which is near',

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { InvalidConfig, readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config.ts'
 import { parseSentinelAddress } from '../src/redis-address.ts'
 import { type CertificateFiles, makeAuthority, type TestAuthority } from './support/certificates.ts'
+import { configFaults } from './support/config-faults.ts'
 
 describe('an address of sentinels', () => {
   const plain = { db: 0, username: null, password: null, sentinelUsername: null, sentinelPassword: null, tls: false }
@@ -59,16 +60,6 @@ describe('an address of sentinels', () => {
   })
 })
 
-const faultsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
-  try {
-    readConfig(environment, false)
-    return []
-  } catch (error) {
-    if (!(error instanceof InvalidConfig)) throw error
-    return error.faults
-  }
-}
-
 describe('REDIS_URL', () => {
   test('may name sentinels, one server, or the nodes of a cluster', () => {
     for (const url of ['redis+sentinel://:secret@one,two:26380/mymaster/1', 'rediss://one:6380/2', 'redis://one,redis://two'])
@@ -80,7 +71,7 @@ describe('REDIS_URL', () => {
     'redis+sentinels://:hunter2@one/mymaster',
     'redis+sentinel://one/my?password=hunter2',
   ])('is refused without being quoted: %s', (url) => {
-    const [fault = '', ...others] = faultsOf({ REDIS_URL: url })
+    const [fault = '', ...others] = configFaults({ REDIS_URL: url })
     expect(others).toEqual([])
     expect(fault).toMatch(/^REDIS_URL: is not a Redis address; accepted: .*redis\+sentinel:\/\//)
     expect(fault).not.toContain('hunter2')
@@ -124,13 +115,13 @@ describe('the files of TLS with Redis', () => {
     ['an address without TLS', () => ({ REDIS_URL: 'redis://one', REDIS_CA_FILE: authority.ca }), /REDIS_URL is not over TLS/],
     ['no address', () => ({ REDIS_CA_FILE: authority.ca }), /REDIS_URL is not over TLS/],
   ])('%s is refused', (_, environment, fault) => {
-    expect(faultsOf(environment())).toEqual([expect.stringMatching(fault)])
+    expect(configFaults(environment())).toEqual([expect.stringMatching(fault)])
   })
 })
 
 test('DATABASE_DIRECT_URL stands beside DATABASE_URL', () => {
   const direct = 'postgresql://tallyman:hunter2@db.example/tallyman'
-  expect(faultsOf({ DATABASE_DIRECT_URL: direct })).toEqual([
+  expect(configFaults({ DATABASE_DIRECT_URL: direct })).toEqual([
     'DATABASE_DIRECT_URL: is set while DATABASE_URL is unset; accepted: beside DATABASE_URL',
   ])
   const pooled = direct.replace('db', 'pooler')

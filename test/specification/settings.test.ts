@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { InvalidConfig, readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config.ts'
+import { configFaults } from '../support/config-faults.ts'
 
 // What the specification leaves to onboarding: the two base addresses, the header prefix, and the identity of display advertising.
 
@@ -23,16 +24,6 @@ const display = {
   DISPLAY_AUTH_TOKEN: 'a-static-token',
   DISPLAY_PRIVATE_KEY: pem,
   ADVERTISER_ID: '10001',
-}
-
-const faultsOf = (source: Readonly<Record<string, string>>): readonly string[] => {
-  try {
-    readConfig(source, false)
-  } catch (error) {
-    if (error instanceof InvalidConfig) return error.faults
-    throw error
-  }
-  return []
 }
 
 const without = <Name extends keyof typeof display>(name: Name): Omit<typeof display, Name> => {
@@ -59,12 +50,14 @@ describe('the identity of display advertising', () => {
   test.each(['DISPLAY_CONSUMER_ID', 'DISPLAY_AUTH_TOKEN', 'DISPLAY_PRIVATE_KEY', 'ADVERTISER_ID'] as const)(
     'is incomplete without %s',
     (name) => {
-      expect(faultsOf({ ...marketplace, ...without(name) })).toEqual([expect.stringMatching(new RegExp(`^${name}: is unset`))])
+      expect(configFaults({ ...marketplace, ...without(name) })).toEqual([
+        expect.stringMatching(new RegExp(`^${name}: is unset`)),
+      ])
     },
   )
 
   test('is of no use without its address', () => {
-    const faults = faultsOf({ ...marketplace, ...without('DISPLAY_URL') })
+    const faults = configFaults({ ...marketplace, ...without('DISPLAY_URL') })
     expect(faults.length).toBeGreaterThan(0)
     for (const fault of faults) expect(fault).toMatch(/^DISPLAY_URL: is unset/)
   })
@@ -73,7 +66,7 @@ describe('the identity of display advertising', () => {
     ['no key', 'not a key'],
     ['a key of another kind', otherKind],
   ])('is refused with %s, which no fault repeats', (_name, key) => {
-    const faults = faultsOf({ ...marketplace, ...display, DISPLAY_PRIVATE_KEY: key })
+    const faults = configFaults({ ...marketplace, ...display, DISPLAY_PRIVATE_KEY: key })
     expect(faults).toEqual([expect.stringMatching(/^DISPLAY_PRIVATE_KEY: is not an RSA private key/)])
     expect(faults.join()).not.toContain(key)
   })
