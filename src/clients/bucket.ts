@@ -35,6 +35,8 @@ export interface BucketMemory {
   /** 429s without a hint in a row. */
   readonly strikes: number
   readonly slowedAtMs: number
+  /** A command has asked for it, so others will. */
+  readonly isForCommands: boolean
   /** The moments that were named to those who had to wait. */
   readonly promises: Promises
 }
@@ -89,6 +91,7 @@ export const fullBucket: BucketMemory = {
   blockedUntilMs: 0,
   strikes: 0,
   slowedAtMs: 0,
+  isForCommands: false,
   promises: noPromises,
 }
 
@@ -107,6 +110,10 @@ export const allowedAtMs = (shape: BucketShape, memory: BucketMemory): number =>
   return Math.ceil(Math.max(full, memory.blockedUntilMs))
 }
 
+/** Requests that are left to commands where they ask for this bucket too: one, where it holds several. */
+export const reserveOf = (shape: BucketShape, { isForCommands }: Pick<BucketMemory, 'isForCommands'>): number =>
+  isForCommands && shape.burst > 1 ? 1 : 0
+
 /** Requests that the bucket would let through at `nowMs`. */
 export const availableAt = (shape: BucketShape, memory: BucketMemory, nowMs: number): number => {
   const interval = intervalOf(shape, memory)
@@ -118,8 +125,8 @@ export const availableAt = (shape: BucketShape, memory: BucketMemory, nowMs: num
  * Takes one request out of the bucket, or says when to come back. Those who have to wait are told different moments, one interval
  * apart, so that they neither come back all at once nor starve one another; the list of a lane is not longer than `spreadMs`.
  *
- * Where a later lane would delay what an earlier one was told, it waits behind that. Commands keep a reserve of what they ask for too (`isForCommands`):
- * where the bucket holds several requests, the other lanes leave one. A command is told a moment as if it were the only lane.
+ * Where a later lane would delay what an earlier one was told, it waits behind that. The other lanes leave commands their reserve ({@link reserveOf}). A
+ * command is told a moment as if it were the only lane.
  */
 export const takeFrom = (
   shape: BucketShape,
@@ -127,18 +134,17 @@ export const takeFrom = (
   nowMs: number,
   spreadMs: number,
   lane: CallLane = 'command',
-  isForCommands = true,
 ): { readonly memory: BucketMemory; readonly waitUntilMs: number | null } => {
   const intervalMs = intervalOf(shape, memory)
-  const reserveMs = lane !== 'command' && isForCommands && shape.burst > 1 ? intervalMs : 0
+  const isForCommands = memory.isForCommands || lane === 'command'
+  const reserveMs = lane === 'command' ? 0 : reserveOf(shape, memory) * intervalMs
   const openMs = allowedAtMs(shape, memory) + reserveMs
   const ahead = aheadOf(memory.promises, lane, nowMs, intervalMs)
   const arrivalMs = Math.max(memory.arrivalMs, nowMs) + intervalMs
   // Those ahead leave one to commands too.
   if (nowMs >= openMs && ahead.firstMs >= arrivalMs - (shape.burst - 1) * intervalMs + reserveMs) {
     const promises = withoutFirst(memory.promises, lane, nowMs, intervalMs)
-    const after = promises === memory.promises ? { ...memory, arrivalMs } : { ...memory, arrivalMs, promises }
-    return { memory: after, waitUntilMs: null }
+    return { memory: { ...memory, arrivalMs, isForCommands, promises }, waitUntilMs: null }
   }
   const firstMs = Math.ceil(Math.max(openMs, ahead.lastMs + intervalMs))
   const { promises, atMs } = withAnother(memory.promises, lane, {
@@ -148,7 +154,7 @@ export const takeFrom = (
     spreadMs,
     isOneAtATime: shape.burst === 1,
   })
-  return { memory: { ...memory, promises }, waitUntilMs: atMs }
+  return { memory: { ...memory, isForCommands, promises }, waitUntilMs: atMs }
 }
 
 /** Leaves at most `count` requests in the bucket at `atMs`; never adds any. */
@@ -229,6 +235,7 @@ export const merged = (limit: RateLimit, one: BucketMemory, other: BucketMemory,
     blockedUntilMs: Math.max(one.blockedUntilMs, other.blockedUntilMs),
     strikes: Math.max(one.strikes, other.strikes),
     slowedAtMs: Math.max(one.slowedAtMs, other.slowedAtMs),
+    isForCommands: one.isForCommands || other.isForCommands,
   }
   const fitted = [one, other].map((memory) => {
     const [from, to] = [bucketShape(limit, memory.counted), bucketShape(limit, both.counted)]

@@ -1,4 +1,5 @@
-import { allowedAtMs, availableAt, type BucketMemory, type BucketShape, intervalOf } from './bucket.ts'
+import { allowedAtMs, availableAt, type BucketMemory, type BucketShape, intervalOf, reserveOf } from './bucket.ts'
+import type { CallLane } from './lane.ts'
 
 /**
  * Requests that were taken out of a shared bucket together. They are used up one by one, and those that are not used lapse at the pace at
@@ -13,18 +14,22 @@ export interface Lease {
 }
 
 /**
- * Takes up to `count` requests out of the bucket at once, but none before its time; none are taken while it is empty. `waitUntilMs`: when it lets
- * another one through.
+ * Takes up to `count` requests out of the bucket at once, but none before its time; none are taken while it is empty. Of the reserve of commands only a command
+ * takes, and one. `waitUntilMs`: when the bucket lets another one through, to a command.
  */
 export const drawFrom = (
   shape: BucketShape,
   memory: BucketMemory,
   nowMs: number,
-  count: number,
+  { count, lane }: { readonly count: number; readonly lane: CallLane },
 ): { readonly memory: BucketMemory; readonly drawn: number; readonly waitUntilMs: number } => {
-  const drawn = Math.min(count, availableAt(shape, memory, nowMs))
+  const isCommand = lane === 'command'
+  const isForCommands = memory.isForCommands || isCommand
+  const available = availableAt(shape, memory, nowMs)
+  const free = Math.max(available - reserveOf(shape, { isForCommands }), isCommand ? Math.min(1, available) : 0)
+  const drawn = Math.min(count, free)
   const arrivalMs = drawn === 0 ? memory.arrivalMs : Math.max(memory.arrivalMs, nowMs) + drawn * intervalOf(shape, memory)
-  const left = { ...memory, arrivalMs }
+  const left = { ...memory, arrivalMs, isForCommands }
   return { memory: left, drawn, waitUntilMs: allowedAtMs(shape, left) }
 }
 

@@ -123,8 +123,6 @@ export interface LocalBucket {
   grantedAtMs: number
   /** What was drawn in this process lately; null while the marketplace does not count: nobody asks for it, and a simulation draws millions of times. */
   draws: RecentDraws | null
-  /** A command has asked for it, so others will. */
-  isForCommands: boolean
 }
 
 /** After so long a request that was granted will not be answered any more, in milliseconds. */
@@ -143,7 +141,6 @@ export const localBucket = (key: BucketKey, memory: BucketMemory = fullBucket): 
   overlapped: false,
   grantedAtMs: 0,
   draws: null,
-  isForCommands: false,
 })
 
 /** Notes that a request is on its way. */
@@ -188,9 +185,8 @@ export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number
   holdTo(bucket, limit, nowMs)
   const spreadMs = bucket.key.operation.isShared ? 0 : limit.perMs
   const before = bucket.memory
-  bucket.isForCommands ||= lane === 'command'
   const shape = bucketShape(limit, before.counted)
-  const { memory, waitUntilMs } = takeFrom(shape, before, nowMs, spreadMs, lane, bucket.isForCommands)
+  const { memory, waitUntilMs } = takeFrom(shape, before, nowMs, spreadMs, lane)
   bucket.memory = memory
   if (waitUntilMs !== null) return { granted: false, availableAt: new Date(waitUntilMs) }
   noteGrant(bucket, nowMs)

@@ -13,6 +13,7 @@ import {
   lessUsed,
   merged,
   recovers,
+  reserveOf,
   shifted,
   sureOf,
   underLimit,
@@ -111,7 +112,7 @@ interface SharedBucket extends LocalBucket {
   askedSinceMs: number
   /** Answers that raise the rate and are not stored yet. */
   eased: number
-  /** Not before this moment (own clock) the stored bucket lets a request through. */
+  /** Not before this moment (own clock) the stored bucket lets a request through, to a command. */
   notBeforeMs: number
   /** What all processes had drawn when the stored bucket was seen last, on the clock of the store; null: it was not seen yet. */
   drawsOfAll: RecentDraws | null
@@ -599,13 +600,14 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   }
 
   /** Draws on what is stored. */
-  const draw = async (bucket: SharedBucket): Promise<void> => {
+  const draw = async (bucket: SharedBucket, lane: CallLane): Promise<void> => {
     const limit = limitOfBucket(bucket)
     const drawn = await rewrite(bucket, limit, ({ memory, draws, storeMs }) => {
       const shape = bucketShape(limit, memory.counted)
-      const some = drawFrom(shape, memory, storeMs, wanted(bucket, clock.monotonicMs()))
+      const some = drawFrom(shape, memory, storeMs, { count: wanted(bucket, clock.monotonicMs()), lane })
       const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws } }
-      return { memory: some.memory, draws: withDraws(draws, some.drawn, storeMs), isNew: some.drawn > 0, result }
+      const isNew = some.drawn > 0 || some.memory.isForCommands !== memory.isForCommands
+      return { memory: some.memory, draws: withDraws(draws, some.drawn, storeMs), isNew, result }
     })
     if (drawn === null) return
     const { count, waitUntilMs, before } = drawn.result
@@ -649,6 +651,11 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const intervalNow = (): number => intervalOf(bucketShape(limit, bucket.memory.counted), bucket.memory)
     /** Others of its process were told a moment before it, and it would have what is theirs. */
     const isBehind = (): boolean => aheadOf(bucket.promises, lane, now(), intervalNow()).firstMs < now() + intervalNow()
+    /** When the bucket lets this lane have one. */
+    const openMs = (): number => {
+      const reserve = lane === 'command' ? 0 : reserveOf(bucketShape(limit, bucket.memory.counted), bucket.memory)
+      return bucket.notBeforeMs + reserve * intervalNow()
+    }
     // As long as something is left: a draw takes a fair part, and those who asked together may want more than that.
     for (let draws = 0; !isBehind(); draws += 1) {
       const next = bucket.lease === null ? null : useLease(bucket.lease, clock.monotonicMs())
@@ -660,9 +667,9 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         return grantThat(() => undraw(bucket, beforeDraw))
       }
       bucket.lease = null
-      if (now() < bucket.notBeforeMs || draws === mostDraws) break
+      if (now() < openMs() || draws === mostDraws) break
       bucket.drawing ??= bucket
-        .inTurn(() => draw(bucket))
+        .inTurn(() => draw(bucket, lane))
         .finally(() => {
           bucket.drawing = null
         })
@@ -681,7 +688,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       nowMs,
       // One at a time: who comes late makes the next one late, so that each has to leave the others their time anew.
       intervalMs: intervalMs + (isOneAtATime ? behindMs : 0),
-      firstMs: Math.max(bucket.notBeforeMs, nowMs + 1, lastMs + intervalMs),
+      firstMs: Math.max(openMs(), nowMs + 1, lastMs + intervalMs),
       spreadMs: key.operation.isShared === true ? 0 : limit.perMs,
       chanceMs: behindMs + random() * stepMs,
       isOneAtATime,

@@ -14,6 +14,8 @@ const memorySchema = z.object({
   blockedUntilMs: z.number(),
   strikes: z.number(),
   slowedAtMs: z.number(),
+  // Missing where a version has written that did not store it.
+  isForCommands: z.boolean().default(false),
   // The limit under which it stands so; missing where a version has written that knew of none.
   tokens: z.number().positive().optional(),
   perMs: z.number().positive().optional(),

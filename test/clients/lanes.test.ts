@@ -166,17 +166,24 @@ describe.each(budgets)('lanes of a budget: %s', (_name, budgetsOf) => {
   })
 })
 
-test('where a bucket holds several requests, one is left to commands', async () => {
+test.each([
+  ['in process', inProcess, 0],
+  ['shared, alone', shared(1), 0],
+  ['shared, of the same process', shared(2), 0],
+  ['shared, of another process', shared(2), 1],
+  ['shared by four', shared(4), 3],
+] as const)('where a bucket holds several requests, one is left to commands: %s', async (_name, budgetsOf, process) => {
   const limit = { tokens: 60, perMs: minuteMs }
-  const commands: Caller = { lane: 'command', everyMs: 10_300, fromMs: 1_000 }
+  const commands: Caller = { lane: 'command', everyMs: 10_300, fromMs: 1_000, process }
   const polls: Caller = { lane: 'poll', everyMs: null }
-  const { sent } = await play(limit, [...backfills(6), polls, commands], hourMs / 2, inProcess)
-  const [first, ...waits] = waitsOf(sent, 'command')
+  const { sent } = await play(limit, [...backfills(6), polls, commands], hourMs / 2, budgetsOf)
+  const [first = Number.NaN, ...waits] = waitsOf(sent, 'command')
   expect(waits.length).toBeGreaterThan(170)
-  // Nothing is kept before a command has asked: the first one has the next call.
-  expect(first).toBeLessThanOrEqual(1_100)
+  // Nothing is kept before a command has asked: the first one has the next call, but for chance where several share.
+  expect(first).toBeLessThanOrEqual(2_200)
   expect(Math.max(...waits)).toBe(0)
   expect(sent.length).toBeGreaterThanOrEqual(0.98 * 55 * 30)
+  expect(mostIn(sent, minuteMs)).toBeLessThanOrEqual(60)
 })
 
 test.each([20, 60, 100])('polls come before backfills where one is left to commands, %i a minute', async (tokens) => {
