@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import type { Config } from './config.ts'
 import { type Closers, createClosers } from './daemon/closers.ts'
 import { aborted, createContext } from './daemon/context.ts'
@@ -88,6 +89,8 @@ const run = async (
     address === null ? 'tallyman is running' : `tallyman is running: open ${address}/`,
   )
   if (address !== null) startDemonstration(context, address)
+  // The next start finds what was compiled, even if this process is killed.
+  flushCompileCache()
 
   await aborted(stop)
 

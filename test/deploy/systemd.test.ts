@@ -15,7 +15,16 @@ const known: Readonly<Record<string, ReadonlySet<string>>> = {
   Service: new Set([
     ...['Type', 'WorkingDirectory', 'ExecStart', 'ExecReload', 'Environment', 'EnvironmentFile', 'LoadCredential', 'LimitNOFILE'],
     ...['Restart', 'RestartSec', 'RestartPreventExitStatus', 'KillSignal', 'KillMode', 'TimeoutStopSec', 'TimeoutStartSec'],
-    ...['DynamicUser', 'StateDirectory', 'StateDirectoryMode', 'UMask', 'CapabilityBoundingSet', 'NoNewPrivileges'],
+    ...[
+      'CacheDirectory',
+      'CacheDirectoryMode',
+      'DynamicUser',
+      'StateDirectory',
+      'StateDirectoryMode',
+      'UMask',
+      'CapabilityBoundingSet',
+      'NoNewPrivileges',
+    ],
     ...[
       'LockPersonality',
       'PrivateDevices',
@@ -91,7 +100,10 @@ describe(file, () => {
 
   test('gives settings that there are, each secret by a credential that it loads', () => {
     const names = new Set([...Object.keys(environment.shape), ...secrets.map((name) => `${name}_FILE`)])
-    for (const name of Object.keys(variables)) expect(names).toContain(name)
+    // One is Node's own, in a folder that systemd makes.
+    const { NODE_COMPILE_CACHE: compiled, ...ours } = variables
+    expect(compiled).toBe(`%C/${the('CacheDirectory')}`)
+    for (const name of Object.keys(ours)) expect(names).toContain(name)
     const credentials = all('LoadCredential').map((line) => line.split(':')[0])
     const used = Object.entries(variables).flatMap(([name, value]) => (name.endsWith('_FILE') ? [value] : []))
     expect(used.toSorted()).toEqual(credentials.map((name) => `%d/${name}`).toSorted())
