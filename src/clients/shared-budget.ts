@@ -22,6 +22,7 @@ import {
   type BucketKey,
   createInProcessBudget,
   type Grant,
+  giveBack,
   grantThat,
   holdTo,
   type LimitOf,
@@ -69,14 +70,14 @@ export interface SharedBudget extends RateBudget {
 /** How often a process announces itself, in milliseconds. */
 export const beatEveryMs = 1_000
 /** So long an announcement holds. */
-const memberForMs = 5_000
-/** A process believes its own announcement for a little less, by a clock that nobody sets. */
+const memberForMs = 6_000
+/** A process believes its own announcement for less, by a clock that nobody sets. */
 const believedForMs = 4_500
 /** Who draws nothing for so long leaves. */
 const idleAfterMs = 30_000
-/** A bucket that is full again sooner than this need not be remembered for a process that is killed. */
-const shortMemoryMs = 1_000
-/** What a sole process stores of a bucket in use holds for so long after it was stored. */
+/** What a bucket has back sooner than this need not be remembered for a process that is killed: nobody takes its place before it has it back. */
+const shortMemoryMs = 1_200
+/** What a sole process stores of a bucket in use covers what it uses for so long after that. */
 const snapshotHoldsMs = 5_000
 /** A lease is for what was used within so long. */
 const leaseForMs = 500
@@ -118,10 +119,13 @@ interface SharedBucket extends LocalBucket {
   drawsOfAll: RecentDraws | null
   /** The moments that were named while it was shared. */
   promises: Promises
-  /** Changed since it was stored last by a sole process. */
+  /** A sole process has learned something since it stored it last. */
   isDirty: boolean
-  /** A sole process has stored it once. */
-  isStored: boolean
+  /** A sole process has drawn on it since then, which what is stored covers. */
+  isDrawn: boolean
+  /** Until when what is stored covers what a sole process draws, on a clock that nobody sets; and how that is being stored, where it is. */
+  coveredUntilMs: number
+  covering: Promise<void> | null
   /** The part of it that is this process's while the store is away, and what this process has used of the whole since then. */
   away: { readonly part: LocalBucket; used: BucketMemory } | null
 }
@@ -188,6 +192,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   let askedAtMs = Number.NEGATIVE_INFINITY
   let storeAheadMs = 0
   let joining: Promise<void> | null = null
+  /** Not before this moment of a clock that nobody sets it draws: what a process that was killed owed, and has stored nowhere, is back then. */
+  let notBeforeMonotonicMs = Number.NEGATIVE_INFINITY
 
   const stepOfClock = watchSteps(clock)
   const now = (): number => {
@@ -226,7 +232,9 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       drawsOfAll: null,
       promises: noPromises,
       isDirty: false,
-      isStored: false,
+      isDrawn: false,
+      coveredUntilMs: 0,
+      covering: null,
       away: null,
     }
     buckets.set(name, bucket)
@@ -244,10 +252,9 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     }
     return limit
   }
-  const textOf = (memory: BucketMemory, limit: RateLimit, draws: RecentDraws): string =>
-    storedText(shifted(memory, storeAheadMs), limit, shiftedDraws(draws, storeAheadMs))
-
-  const drawsOfSole = ({ draws }: SharedBucket): RecentDraws => draws ?? unknownDraws(now())
+  /** What a sole process stores; left out what was drawn lately, it counts as unknown. */
+  const textOf = (memory: BucketMemory, limit: RateLimit, draws: RecentDraws | null): string =>
+    storedText(shifted(memory, storeAheadMs), limit, draws === null ? undefined : shiftedDraws(draws, storeAheadMs))
 
   /** What nobody else could be told in time: the bucket as it is if all that this process may use is used. */
   const textOfUsedUp = (bucket: SharedBucket, nowMs: number): string => {
@@ -255,14 +262,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const shape = bucketShape(limit, bucket.memory.counted)
     const interval = intervalOf(shape, bucket.memory)
     const empty = nowMs + (interval > snapshotHoldsMs ? 0 : snapshotHoldsMs) + (shape.burst - 1) * interval
-    return textOf({ ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }, limit, drawsOfSole(bucket))
+    return textOf({ ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }, limit, bucket.draws)
   }
 
-  const isLong = (bucket: SharedBucket): boolean => {
-    const shape = bucketShape(limitOfBucket(bucket), bucket.memory.counted)
-    const { rate, blockedUntilMs } = bucket.memory
-    return shape.burst * intervalOf(shape, bucket.memory) > shortMemoryMs || rate < 1 || blockedUntilMs > now() + shortMemoryMs
-  }
+  /** Whether it owes something for so long that whoever takes over must know of it. */
+  const owesLong = ({ memory }: SharedBucket): boolean =>
+    Math.max(memory.arrivalMs, memory.blockedUntilMs) > now() + shortMemoryMs
 
   const forget = (): void => buckets.clear()
 
@@ -319,6 +324,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     let answer = await store.announce(id, { sole, forMs: memberForMs })
     const ended = answer.value.others.filter((other) => options.hasEnded?.(other.id) === true)
     if (ended.length > 0) {
+      if (ended.some(({ isSole }) => isSole)) notBeforeMonotonicMs = clock.monotonicMs() + shortMemoryMs
       for (const other of ended) await store.leave(other.id)
       answer = await store.announce(id, { sole, forMs: memberForMs })
     }
@@ -342,7 +348,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const handOver = async (): Promise<void> => {
     const known = [...buckets].map(([name, bucket]) => {
       const limit = limitOfBucket(bucket)
-      return [name, { memory: bucket.memory, limit, used: fullBucket, draws: drawsOfSole(bucket) }] as const
+      return [name, { memory: bucket.memory, limit, used: fullBucket, draws: bucket.draws }] as const
     })
     forget()
     try {
@@ -360,18 +366,25 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     mode = 'shared'
   }
 
-  /** What a sole process used since it was stored last, as a process that takes over must take it. */
+  /** Stores buckets as a process that takes over must take them, and with that covers what this one draws next. */
+  const storeUsedUp = async (used: readonly SharedBucket[]): Promise<void> => {
+    const [nowMs, monotonicMs] = [now(), clock.monotonicMs()]
+    await store.put(id, new Map(used.map((bucket) => [nameOfBucket(bucket.key), textOfUsedUp(bucket, nowMs)])))
+    for (const bucket of used) {
+      const interval = intervalOf(bucketShape(limitOfBucket(bucket), bucket.memory.counted), bucket.memory)
+      bucket.coveredUntilMs = interval > snapshotHoldsMs ? 0 : monotonicMs + snapshotHoldsMs
+    }
+  }
+
+  /** What a sole process has used and learned since it was stored last. */
   const storeSnapshots = async (): Promise<void> => {
-    const nowMs = now()
-    const dirty = [...buckets].filter(([, bucket]) => bucket.isDirty)
-    for (const [, bucket] of dirty) bucket.isDirty = false
-    const texts = new Map(
-      dirty.filter(([, bucket]) => isLong(bucket)).map(([name, bucket]) => [name, textOfUsedUp(bucket, nowMs)] as const),
-    )
+    const changed = [...buckets.values()].filter((bucket) => bucket.isDirty || (bucket.isDrawn && owesLong(bucket)))
+    for (const bucket of buckets.values()) bucket.isDrawn = false
+    for (const bucket of changed) bucket.isDirty = false
     try {
-      if (texts.size > 0) await store.put(id, texts)
+      if (changed.length > 0) await storeUsedUp(changed)
     } catch (error) {
-      for (const [, bucket] of dirty) bucket.isDirty = true
+      for (const bucket of changed) bucket.isDirty = true
       throw error
     }
   }
@@ -439,12 +452,26 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     if (bucket === null) return waitUntil(now())
     const leave = takeLocally(bucket, limitOfBucket(bucket), now(), lane)
     if (!leave.granted) return leave
-    if (bucket.isStored || !isLong(bucket)) {
-      bucket.isDirty = true
-    } else {
-      // Whoever takes over after a crash must know of it from the first request on.
-      bucket.isStored = true
-      await store.put(id, new Map([[nameOfBucket(key), textOfUsedUp(bucket, now())]]))
+    if (!owesLong(bucket)) return leave
+    // Whoever takes over after a crash must know of it before it leaves, and of those that follow until the next beat.
+    const isCovered = (): boolean => bucket.coveredUntilMs > clock.monotonicMs()
+    if (isCovered()) bucket.isDrawn = true
+    else {
+      const covering = bucket
+        .inTurn(async () => {
+          if (isCovered()) bucket.isDrawn = true
+          else if (mode === 'sole') await storeUsedUp([bucket])
+        })
+        .finally(() => {
+          if (bucket.covering === covering) bucket.covering = null
+        })
+      bucket.covering = covering
+    }
+    try {
+      await bucket.covering
+    } catch (error) {
+      await giveBack(leave)
+      throw error
     }
     return leave
   }
@@ -767,6 +794,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         })
         await joining
       }
+      const earlyMs = notBeforeMonotonicMs - clock.monotonicMs()
+      if (earlyMs > 0) return waitUntil(now() + earlyMs)
       if (mode === 'sole') return await takeSole(key, lane)
       if (mode === 'shared') return await takeShared(key, lane)
       if (mode === 'yielding') return waitUntil(now() + beatEveryMs / 10)

@@ -14,7 +14,7 @@ const memorySchema = z.object({
   blockedUntilMs: z.number(),
   strikes: z.number(),
   slowedAtMs: z.number(),
-  // Missing where a version has written that did not store it.
+  // Missing where none has.
   isForCommands: z.boolean().default(false),
   // The limit under which it stands so; missing where a version has written that knew of none.
   tokens: z.number().positive().optional(),
@@ -28,10 +28,10 @@ const memorySchema = z.object({
  * read a moment there.
  */
 export const storedText = (
-  { promises: _told, ...memory }: BucketMemory,
+  { promises: _told, isForCommands, ...memory }: BucketMemory,
   { tokens, perMs }: RateLimit,
   draws?: RecentDraws,
-): string => JSON.stringify({ ...memory, promisedMs: 0, tokens, perMs, draws })
+): string => JSON.stringify({ ...memory, ...(isForCommands ? { isForCommands } : {}), promisedMs: 0, tokens, perMs, draws })
 
 /** What was drawn lately on what is stored. */
 export const drawsOf = (text: string | null, storeMs: number): RecentDraws => {

@@ -728,3 +728,85 @@ describe('a process', () => {
     expect(after.length).toBeGreaterThanOrEqual(180 * 0.9)
   })
 })
+
+describe('a process that is alone', () => {
+  const startMs = Date.UTC(2026, 10, 22)
+  /** One process, and another one that comes as soon as it was killed. */
+  const start = (limit: RateLimit) => {
+    let nowMs = startMs
+    const store = memoryStore(() => nowMs)
+    const put = store.put
+    let stored = 0
+    store.put = async (...given) => {
+      stored += 1
+      return await put(...given)
+    }
+    const operation = { name: 'orders.list', limit, payloadKeys: [] }
+    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+    const limitOf = (sellerId: string): RateLimit => (sellerId === 'S' ? limit : perMinute(5_000))
+    const share = (id: string) =>
+      createSharedBudget({ store, id, limitOf, clock, hasEnded: (other) => id !== 'first' && other === 'first' })
+    const [first, second] = [share('first'), share('second')]
+    return {
+      store,
+      stored: () => stored,
+      /** So many calls of a process that leave now, of 1,000 that it wants. */
+      leaves: async (of: 'first' | 'second', most = 1_000) => {
+        let granted = 0
+        while (granted < most && (await (of === 'first' ? first : second).take('S', operation)).granted) granted += 1
+        return granted
+      },
+      /** Time passes, and the first process does nothing. */
+      wait: (forMs: number) => {
+        nowMs += forMs
+      },
+      /** Time passes for the first process, which has other sellers. */
+      pass: async (forMs: number) => {
+        for (const untilMs = nowMs + forMs; nowMs < untilMs; ) {
+          nowMs += Math.min(1_000, untilMs - nowMs)
+          await first.beat()
+          await first.take('T', { ...operation, name: 'orders.get' })
+        }
+      },
+    }
+  }
+
+  test('stores nothing of calls that its bucket has back at once', async () => {
+    const { leaves, pass, stored } = start(perMinute(5_000))
+    for (let call = 0; call < 40; call += 1) {
+      expect(await leaves('first', 3)).toBe(3)
+      await pass(15_000)
+    }
+    expect(stored()).toBe(0)
+    expect(await leaves('first', 300)).toBe(300)
+    expect(stored()).toBe(1)
+  })
+
+  test('has its calls still that did not leave because they could not be stored', async () => {
+    const { leaves, pass, store } = start(perMinute(60))
+    await pass(1_000)
+    store.isAway = true
+    for (let call = 0; call < 10; call += 1) expect(await leaves('first', 1)).toBe(0)
+    store.isAway = false
+    expect(await leaves('first')).toBe(6)
+  })
+
+  test.each([
+    ['a minute', perMinute(60), 60_000],
+    ['a minute, many', perMinute(5_000), 60_000],
+    ['an hour', { tokens: 1, perMs: 3_600_000 }, 3_700_000],
+    ['an hour, some', { tokens: 20, perMs: 3_600_000 }, 3_600_000],
+  ])(
+    'leaves nothing to its successor that it has used just before it was killed, where limits are by %s',
+    async (_by, limit, quietMs) => {
+      const { leaves, pass, wait } = start(limit)
+      expect(await leaves('first', 1)).toBe(1)
+      await pass(quietMs)
+      await leaves('first')
+      // It waits until what is stored nowhere is paid back.
+      expect(await leaves('second')).toBe(0)
+      wait(1_300)
+      expect(await leaves('second')).toBeLessThanOrEqual(Math.floor((1_300 * limit.tokens) / limit.perMs))
+    },
+  )
+})
