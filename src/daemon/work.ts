@@ -9,8 +9,9 @@ import { processReceivedEvent } from '../jobs/events/process.ts'
 import { reviewEvents } from '../jobs/events/review.ts'
 import { handBack } from '../jobs/hand-back.ts'
 import { runRetention } from '../jobs/retention.ts'
-import { probeSeller, stopRefused } from '../jobs/sellers.ts'
+import { probeSeller, stopRefused, UnknownSeller } from '../jobs/sellers.ts'
 import { runSync } from '../jobs/sync/syncs.ts'
+import type { JobOutcome } from '../queues/jobs.ts'
 import { createSlots, turnedAway } from '../queues/slots.ts'
 import { reviewSyncAlarm } from '../store/alarms.ts'
 import { headCommand } from '../store/commands.ts'
@@ -125,15 +126,22 @@ const registerSyncs = ({ context, database, marketplace, queues, syncMetrics }: 
       if (!sellers.worksFor(data.sellerId)) return handBack({ database }, data.sellerId, starts)
       const release = await slots.take(data.sellerId, signal)
       if (release === null) return turnedAway(`seller ${data.sellerId}`, starts)
-      // Taken before the run: settings that are read again meanwhile are not those that were refused.
-      const seller = sellers.configured(data.sellerId)
-      const outcome = await runSync(deps, data, { signal, log })
-        .catch(async (error: unknown) => {
+      const run = async (): Promise<JobOutcome> => {
+        // It may have been dropped while this waited.
+        if (!sellers.worksFor(data.sellerId)) return handBack({ database }, data.sellerId, starts)
+        // Taken before the run: settings that are read again meanwhile are not those that were refused.
+        const seller = sellers.configured(data.sellerId)
+        try {
+          return await runSync(deps, data, { signal, log })
+        } catch (error) {
+          if (error instanceof UnknownSeller) return handBack({ database }, data.sellerId, starts)
           if (!(error instanceof MarketplaceFailure) || !error.credentialsDead) throw error
           const { stop, reason } = await stopRefused({ database, sellers, owner }, seller, error.httpStatus)
           if (stop !== 'outdated') log.warn({ seller_id: data.sellerId }, reason)
-          return { done: true } as const
-        })
+          return { done: true }
+        }
+      }
+      const outcome = await run()
         .finally(release)
         .finally(() => reviewSyncAlarm(database, data))
       if (saving.afterSave !== undefined) queues.relay.nudge()

@@ -284,8 +284,11 @@ export const probeSeller = async (
   sellerId: string,
   signal: AbortSignal,
 ): Promise<'resumed' | 'refused' | 'unanswered' | null> => {
-  if (!sellers.has(sellerId) || !(await claimProbe(database, sellerId))) return null
-  const answer = await sellers.client(sellerId).credentials.ask(signal)
+  if (!sellers.has(sellerId)) return null
+  // Taken before anything is waited for: it may be dropped meanwhile.
+  const { credentials } = sellers.client(sellerId)
+  if (!(await claimProbe(database, sellerId))) return null
+  const answer = await credentials.ask(signal)
   if (!answer.accepted) return answer.refused ? 'refused' : 'unanswered'
   return (await resumeProbed(database, sellerId)) ? 'resumed' : null
 }
