@@ -28,8 +28,8 @@ export interface BudgetStore {
   read(name: string): Promise<StoreAnswer<StoredBucket>>
   /** Writes if `version` is still the last one; answers whether it was. */
   swap(name: string, version: number, text: string): Promise<boolean>
-  /** Writes whatever was there, but only while that process is sole; otherwise nothing. */
-  put(id: string, texts: ReadonlyMap<string, string>): Promise<void>
+  /** Writes whatever was there, but only while that process is sole, otherwise nothing; answers whether it was. */
+  put(id: string, texts: ReadonlyMap<string, string>): Promise<boolean>
   /**
    * Says that a process draws for the next `forMs`, and answers who else does. With `claim` it is sole if, in the same moment, nobody else is
    * there; with `keep` it stays so while its last announcement still holds; with `yield` it is not.

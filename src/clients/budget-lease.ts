@@ -35,7 +35,7 @@ export const drawFrom = (
 
 /** The lease after one more request out of it; null when it is used up or has lapsed. */
 export const useLease = (lease: Lease, nowMs: number): Lease | null => {
-  const lapsed = Math.max(0, Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs) - 1)
+  const lapsed = Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs)
   const used = Math.max(lease.used, lapsed)
   return used < lease.count ? { ...lease, used: used + 1 } : null
 }
@@ -43,6 +43,6 @@ export const useLease = (lease: Lease, nowMs: number): Lease | null => {
 /** Requests that a lease still holds. */
 export const leftOf = (lease: Lease | null, nowMs: number): number => {
   if (lease === null) return 0
-  const lapsed = Math.max(0, Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs) - 1)
+  const lapsed = Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs)
   return Math.max(0, lease.count - Math.max(lease.used, lapsed))
 }

@@ -15,7 +15,7 @@ import {
 import type { CallLane } from './lane.ts'
 import type { Operation, RateLimit, RateLimits } from './operation.ts'
 import { noPromises } from './promises.ts'
-import { drawnLately, type RecentDraws, unknownDraws, withDraws } from './recent-draws.ts'
+import { drawnLately, type RecentDraws, shiftedDraws, unknownDraws, withDraws } from './recent-draws.ts'
 
 /** Leave to send one request. Whoever sends none gives it back ({@link giveBack}). */
 export interface Grant {
@@ -244,7 +244,11 @@ export const createInProcessBudget = (options: InProcessBudgetOptions): RateBudg
   // A clock that is set back by an hour must not empty the buckets for an hour: what they remember moves with it.
   const now = (): number => {
     const stepMs = stepOfClock()
-    if (stepMs !== 0) for (const bucket of buckets.values()) bucket.memory = shifted(bucket.memory, stepMs)
+    if (stepMs !== 0)
+      for (const bucket of buckets.values()) {
+        bucket.memory = shifted(bucket.memory, stepMs)
+        bucket.draws &&= shiftedDraws(bucket.draws, stepMs)
+      }
     return clock()
   }
   return {

@@ -50,8 +50,9 @@ export const rememberingStore = (store: BudgetStore): RememberingStore => {
       return isLast
     },
     put: async (id, texts) => {
-      await store.put(id, texts)
-      for (const [name, text] of texts) remember(name, (remembered.get(name)?.version ?? 0) + 1, text)
+      const isWritten = await store.put(id, texts)
+      if (isWritten) for (const [name, text] of texts) remember(name, (remembered.get(name)?.version ?? 0) + 1, text)
+      return isWritten
     },
   }
 }

@@ -16,6 +16,7 @@ import {
   reserveOf,
   shifted,
   sureOf,
+  takeFrom,
   underLimit,
 } from './bucket.ts'
 import {
@@ -77,7 +78,7 @@ const believedForMs = 4_500
 const idleAfterMs = 30_000
 /** What a bucket has back sooner than this need not be remembered for a process that is killed: nobody takes its place before it has it back. */
 const shortMemoryMs = 1_200
-/** What a sole process stores of a bucket in use covers what it uses for so long after that. */
+/** What a sole process stores of a bucket in use covers what it uses for so long after that, unless one call comes back later than that. */
 const snapshotHoldsMs = 5_000
 /** A lease is for what was used within so long. */
 const leaseForMs = 500
@@ -123,9 +124,10 @@ interface SharedBucket extends LocalBucket {
   isDirty: boolean
   /** A sole process has drawn on it since then, which what is stored covers. */
   isDrawn: boolean
-  /** Until when what is stored covers what a sole process draws, on a clock that nobody sets; and how that is being stored, where it is. */
-  coveredUntilMs: number
-  covering: Promise<void> | null
+  /** As full as this the bucket is for whoever takes over from a sole process: its arrival (own clock) as it is stored. */
+  coveredMs: number
+  /** Calls of a sole process that wait for being covered. */
+  uncovered: number
   /** The part of it that is this process's while the store is away, and what this process has used of the whole since then. */
   away: { readonly part: LocalBucket; used: BucketMemory } | null
 }
@@ -192,19 +194,26 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   let askedAtMs = Number.NEGATIVE_INFINITY
   let storeAheadMs = 0
   let joining: Promise<void> | null = null
-  /** Not before this moment of a clock that nobody sets it draws: what a process that was killed owed, and has stored nowhere, is back then. */
-  let notBeforeMonotonicMs = Number.NEGATIVE_INFINITY
+  /** One after another: what is computed later is stored later. */
+  const puts = createInTurn()
+  const toCover = new Set<SharedBucket>()
+  let isStoringCarried = false
+  let covering: Promise<void> | null = null
+  /** Since when sole processes are known to have ended, on a clock that nobody sets. */
+  const endedSinceMs = new Map<string, number>()
 
   const stepOfClock = watchSteps(clock)
   const now = (): number => {
     const stepMs = stepOfClock()
     if (stepMs !== 0) {
-      // A clock that nobody sets may have stood still with the machine: the announcement has run out meanwhile, and somebody else may have come.
-      if (stepMs > believedForMs) believedUntilMs = Number.NEGATIVE_INFINITY
+      // A clock that nobody sets may have stood still with the machine: the announcement runs out meanwhile, and somebody else may come.
+      if (stepMs > 0) believedUntilMs -= stepMs
       storeAheadMs -= stepMs
       for (const bucket of buckets.values()) {
         bucket.memory = shifted(bucket.memory, stepMs)
         bucket.notBeforeMs += stepMs
+        bucket.coveredMs += stepMs
+        bucket.draws &&= shiftedDraws(bucket.draws, stepMs)
         bucket.promises = shiftedPromises(bucket.promises, stepMs)
         if (bucket.away === null) continue
         bucket.away.part.memory = shifted(bucket.away.part.memory, stepMs)
@@ -233,8 +242,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       promises: noPromises,
       isDirty: false,
       isDrawn: false,
-      coveredUntilMs: 0,
-      covering: null,
+      coveredMs: Number.NEGATIVE_INFINITY,
+      uncovered: 0,
       away: null,
     }
     buckets.set(name, bucket)
@@ -248,6 +257,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     if (holdTo(bucket, limit, now())) {
       bucket.lease = null
       bucket.notBeforeMs = 0
+      bucket.coveredMs = Number.NEGATIVE_INFINITY
       bucket.promises = noPromises
     }
     return limit
@@ -256,13 +266,17 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const textOf = (memory: BucketMemory, limit: RateLimit, draws: RecentDraws | null): string =>
     storedText(shifted(memory, storeAheadMs), limit, draws === null ? undefined : shiftedDraws(draws, storeAheadMs))
 
-  /** What nobody else could be told in time: the bucket as it is if all that this process may use is used. */
-  const textOfUsedUp = (bucket: SharedBucket, nowMs: number): string => {
-    const limit = limitOfBucket(bucket)
+  /**
+   * The arrival of a bucket as whoever takes over must take it: as if all were used that this process may use until it stores it again. Where one call comes
+   * back later than that, only those that wait for it are counted in.
+   */
+  const arrivalToStore = (bucket: SharedBucket, limit: RateLimit, nowMs: number): number => {
     const shape = bucketShape(limit, bucket.memory.counted)
     const interval = intervalOf(shape, bucket.memory)
-    const empty = nowMs + (interval > snapshotHoldsMs ? 0 : snapshotHoldsMs) + (shape.burst - 1) * interval
-    return textOf({ ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }, limit, bucket.draws)
+    const { arrivalMs } = bucket.memory
+    if (interval > snapshotHoldsMs)
+      return bucket.uncovered === 0 ? arrivalMs : Math.max(arrivalMs, nowMs) + Math.min(bucket.uncovered, shape.burst) * interval
+    return Math.max(arrivalMs, nowMs + snapshotHoldsMs + shape.burst * interval)
   }
 
   /** Whether it owes something for so long that whoever takes over must know of it. */
@@ -322,9 +336,16 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     now()
     const sentAtMs = clock.monotonicMs()
     let answer = await store.announce(id, { sole, forMs: memberForMs })
-    const ended = answer.value.others.filter((other) => options.hasEnded?.(other.id) === true)
+    // One that was sole has owed something, maybe, that it has stored nowhere: until that is back nobody takes its place.
+    const ended = answer.value.others.filter(({ id: other, isSole }) => {
+      if (options.hasEnded?.(other) !== true) return false
+      if (!isSole) return true
+      const sinceMs = endedSinceMs.get(other) ?? sentAtMs
+      endedSinceMs.set(other, sinceMs)
+      return sentAtMs >= sinceMs + shortMemoryMs
+    })
     if (ended.length > 0) {
-      if (ended.some(({ isSole }) => isSole)) notBeforeMonotonicMs = clock.monotonicMs() + shortMemoryMs
+      for (const other of ended) endedSinceMs.delete(other.id)
       for (const other of ended) await store.leave(other.id)
       answer = await store.announce(id, { sole, forMs: memberForMs })
     }
@@ -344,19 +365,42 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     if (wasAway) report?.back()
   }
 
+  const storeKnown = async (name: string, known: Carried): Promise<void> => {
+    const { value, storeMs } = await store.read(name)
+    storeAheadMs = storeMs - now()
+    if (carried.get(name) !== known) return
+    const memory = withCarried(name, memoryOf(value.text, known.limit, storeMs), known.limit, storeMs)
+    const isLast = await store.swap(name, value.version, storedText(memory, known.limit, unknownDraws(storeMs)))
+    if (isLast && carried.get(name) === known) carried.delete(name)
+  }
+
+  /** Stores what is known of buckets that nobody has asked for since: the others would not know of it. */
+  const storeCarried = async (): Promise<void> => {
+    if (isStoringCarried) return
+    isStoringCarried = true
+    try {
+      for (const [name, known] of [...carried]) await storeKnown(name, known)
+    } finally {
+      isStoringCarried = false
+    }
+  }
+
   /** Stores exactly what it remembers, for whoever comes after. */
   const handOver = async (): Promise<void> => {
-    const known = [...buckets].map(([name, bucket]) => {
-      const limit = limitOfBucket(bucket)
-      return [name, { memory: bucket.memory, limit, used: fullBucket, draws: bucket.draws }] as const
+    await storeCarried()
+    await puts(async () => {
+      const known = [...buckets].map(([name, bucket]) => {
+        const limit = limitOfBucket(bucket)
+        return [name, { memory: bucket.memory, limit, used: fullBucket, draws: bucket.draws }] as const
+      })
+      forget()
+      let isWritten = known.length === 0
+      try {
+        isWritten ||= await store.put(id, new Map(known.map(([name, of]) => [name, textOf(of.memory, of.limit, of.draws)])))
+      } finally {
+        if (!isWritten) for (const [name, of] of known) carry(name, of)
+      }
     })
-    forget()
-    try {
-      if (known.length > 0) await store.put(id, new Map(known.map(([name, of]) => [name, textOf(of.memory, of.limit, of.draws)])))
-    } catch (error) {
-      for (const [name, of] of known) carry(name, of)
-      throw error
-    }
   }
 
   const yieldToOthers = async (): Promise<void> => {
@@ -366,15 +410,25 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     mode = 'shared'
   }
 
-  /** Stores buckets as a process that takes over must take them, and with that covers what this one draws next. */
-  const storeUsedUp = async (used: readonly SharedBucket[]): Promise<void> => {
-    const [nowMs, monotonicMs] = [now(), clock.monotonicMs()]
-    await store.put(id, new Map(used.map((bucket) => [nameOfBucket(bucket.key), textOfUsedUp(bucket, nowMs)])))
-    for (const bucket of used) {
-      const interval = intervalOf(bucketShape(limitOfBucket(bucket), bucket.memory.counted), bucket.memory)
-      bucket.coveredUntilMs = interval > snapshotHoldsMs ? 0 : monotonicMs + snapshotHoldsMs
-    }
-  }
+  /** Stores buckets as a process that takes over must take them, and with that covers what this one draws next. Each after what was asked for before. */
+  const storeUsedUp = (which: () => readonly SharedBucket[]): Promise<void> =>
+    puts(async () => {
+      const nowMs = now()
+      const used = which().map((bucket) => {
+        const limit = limitOfBucket(bucket)
+        const arrivalMs = arrivalToStore(bucket, limit, nowMs)
+        const text = textOf({ ...bucket.memory, arrivalMs }, limit, bucket.draws)
+        return { bucket, storedMs: arrivalMs + storeAheadMs, text }
+      })
+      if (mode !== 'sole' || used.length === 0) return
+      if (!(await store.put(id, new Map(used.map(({ bucket, text }) => [nameOfBucket(bucket.key), text]))))) {
+        // Somebody else has come, or may have.
+        believedUntilMs = Number.NEGATIVE_INFINITY
+        return
+      }
+      now()
+      for (const { bucket, storedMs } of used) bucket.coveredMs = storedMs - storeAheadMs
+    })
 
   /** What a sole process has used and learned since it was stored last. */
   const storeSnapshots = async (): Promise<void> => {
@@ -382,10 +436,27 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     for (const bucket of buckets.values()) bucket.isDrawn = false
     for (const bucket of changed) bucket.isDirty = false
     try {
-      if (changed.length > 0) await storeUsedUp(changed)
+      if (changed.length > 0) await storeUsedUp(() => changed)
     } catch (error) {
       for (const bucket of changed) bucket.isDirty = true
       throw error
+    }
+  }
+
+  /** Stores a bucket before a call leaves, with all others that are to be stored by then. */
+  const cover = async (bucket: SharedBucket): Promise<void> => {
+    toCover.add(bucket)
+    bucket.uncovered += 1
+    covering ??= storeUsedUp(() => {
+      covering = null
+      const some = [...toCover]
+      toCover.clear()
+      return some
+    })
+    try {
+      await covering
+    } finally {
+      bucket.uncovered -= 1
     }
   }
 
@@ -395,8 +466,13 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     try {
       const isIdle = clock.monotonicMs() - askedAtMs > idleAfterMs
       if (isIdle && mode !== 'away') {
-        if (mode === 'sole') await handOver()
-        else await storeEased()
+        if (mode === 'sole') {
+          mode = 'yielding'
+          await handOver()
+        } else {
+          await storeEased()
+          await storeCarried()
+        }
         mode = 'out'
         forget()
         await store.leave(id)
@@ -419,7 +495,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       }
     } catch (error) {
       bear(error)
+      return
     }
+    // Of many buckets this takes long, and the next announcement must not wait for it.
+    if (carried.size > 0 && (mode === 'sole' || mode === 'shared')) void storeCarried().catch(bear)
   }
 
   /** A process of which nothing was heard for too long must not think that it is alone, or that all others are known. */
@@ -434,10 +513,14 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const name = nameOfBucket(key)
     const known = buckets.get(name)
     if (known !== undefined) return known
+    const knownBefore = carried.get(name)
     const { value, storeMs } = await store.read(name)
+    doubt()
     if (mode !== 'sole') return null
     const limit = limitOf(key.sellerId, key.operation)
     if (!buckets.has(name)) {
+      // What is being stored meanwhile was not there yet when it was read.
+      if (knownBefore !== undefined && !carried.has(name)) carried.set(name, knownBefore)
       const bucket = bucketOf(key)
       bucket.memory = shifted(withCarried(name, memoryOf(value.text, limit, storeMs), limit, storeMs), -storeAheadMs)
       bucket.limit = limit
@@ -447,38 +530,39 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     return bucketOf(key)
   }
 
-  const takeSole = async (key: BucketKey, lane?: CallLane): Promise<Grant | Wait> => {
+  /** Whether this process still owns the bucket: while it waited for the store somebody else may have come. */
+  const isOwn = (bucket: SharedBucket): boolean => {
+    doubt()
+    return mode === 'sole' && buckets.get(nameOfBucket(bucket.key)) === bucket
+  }
+
+  const takeSole = async (key: BucketKey, lane: CallLane = 'command'): Promise<Grant | Wait> => {
     const bucket = await adopt(key)
-    if (bucket === null) return waitUntil(now())
-    const leave = takeLocally(bucket, limitOfBucket(bucket), now(), lane)
-    if (!leave.granted) return leave
-    if (!owesLong(bucket)) return leave
-    // Whoever takes over after a crash must know of it before it leaves, and of those that follow until the next beat.
-    const isCovered = (): boolean => bucket.coveredUntilMs > clock.monotonicMs()
-    if (isCovered()) bucket.isDrawn = true
-    else {
-      const covering = bucket
-        .inTurn(async () => {
-          if (isCovered()) bucket.isDrawn = true
-          else if (mode === 'sole') await storeUsedUp([bucket])
-        })
-        .finally(() => {
-          if (bucket.covering === covering) bucket.covering = null
-        })
-      bucket.covering = covering
+    for (let covers = 0; bucket !== null && covers < mostDraws && isOwn(bucket); covers += 1) {
+      const [limit, nowMs] = [limitOfBucket(bucket), now()]
+      const { memory } = bucket
+      const shape = bucketShape(limit, memory.counted)
+      const next = takeFrom(shape, memory, nowMs, 0, lane)
+      const isShort = next.memory.arrivalMs <= nowMs + shortMemoryMs
+      if (next.waitUntilMs === null && !isShort && next.memory.arrivalMs > bucket.coveredMs) {
+        // Whoever takes over after a crash must know of it before it leaves.
+        await cover(bucket)
+        continue
+      }
+      const leave = takeLocally(bucket, limit, nowMs, lane)
+      if (!leave.granted || isShort) return leave
+      bucket.isDrawn = intervalOf(shape, memory) <= snapshotHoldsMs
+      return grantThat(async () => {
+        await giveBack(leave)
+        bucket.isDirty = true
+      })
     }
-    try {
-      await bucket.covering
-    } catch (error) {
-      await giveBack(leave)
-      throw error
-    }
-    return leave
+    return waitUntil(now())
   }
 
   const learnSole = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
     const bucket = await adopt(key)
-    if (bucket === null) return learnBetween(key, signal)
+    if (bucket === null || !isOwn(bucket)) return learnBetween(key, signal)
     const uncounted = noteAnswer(bucket, now())
     const limit = limitOfBucket(bucket)
     const before = bucket.memory
@@ -708,7 +792,9 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     // lanes a little more, so that those of other processes come before them.
     const [nowMs, intervalMs] = [now(), intervalNow()]
     const { lastMs } = aheadOf(bucket.promises, lane, nowMs, intervalMs)
-    const isOneAtATime = bucketShape(limit, bucket.memory.counted).burst === 1
+    // What is left to commands is not there for the other lanes.
+    const shapeNow = bucketShape(limit, bucket.memory.counted)
+    const isOneAtATime = shapeNow.burst - (lane === 'command' ? 0 : reserveOf(shapeNow, bucket.memory)) === 1
     const stepMs = laneStepMs(intervalMs, isOneAtATime)
     const behindMs = callLanes.indexOf(lane) * stepMs
     const { promises, atMs } = withAnother(bucket.promises, lane, {
@@ -794,8 +880,6 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         })
         await joining
       }
-      const earlyMs = notBeforeMonotonicMs - clock.monotonicMs()
-      if (earlyMs > 0) return waitUntil(now() + earlyMs)
       if (mode === 'sole') return await takeSole(key, lane)
       if (mode === 'shared') return await takeShared(key, lane)
       if (mode === 'yielding') return waitUntil(now() + beatEveryMs / 10)
@@ -840,7 +924,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         if (mode === 'sole') {
           mode = 'yielding'
           await handOver()
-        } else if (mode === 'shared') await storeEased()
+        } else if (mode === 'shared') {
+          await storeEased()
+          await storeCarried()
+        }
         await store.restore()
         if (mode !== 'out') await store.leave(id)
       } catch (error) {

@@ -80,7 +80,7 @@ export const createRedisBudgetStore = ({
     swap: async (name, version, text) => (await run(swapScript, [bucket(name)], version, text, keptMs)) === 1,
     put: async (id, texts) => {
       const names = [...texts.keys()].map(bucket)
-      await run(putScript, [members, ...names], id, keptMs, ...texts.values())
+      return (await run(putScript, [members, ...names], id, keptMs, ...texts.values())) === 1
     },
     announce: async (id, { sole, forMs }) => {
       await untilReady(client)

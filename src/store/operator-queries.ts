@@ -237,7 +237,8 @@ const countOrders = async (
     sums.shipSoon += ship.count - ship.late
     sums.autoCancelSoon += cancel.count - cancel.late
   }
-  return { ...sums, toShip: (total?.ours ?? 0) - sums.toAcknowledge }
+  // Orders may have come between the two statements.
+  return { ...sums, toShip: Math.max(0, (total?.ours ?? 0) - sums.toAcknowledge) }
 }
 
 /** Counts what is open, of these sellers. `nowOf`: the marketplace's time of each seller; the database's own counts for the others. */

@@ -36,7 +36,7 @@ export const createPostgresBudgetStore = (database: Database): BudgetStore => ({
   put: async (id, texts) => {
     // Rows in the order of their names: two processes that think that they are alone must not wait for each other.
     const rows = [...texts].map(([name, memory]) => ({ name, memory })).sort((one, other) => (one.name < other.name ? -1 : 1))
-    await database.execute(
+    const written = await database.execute(
       `INSERT INTO tallyman.rate_buckets AS b (name, version, memory, changed_at)
        SELECT t.name, 1, t.memory, now() FROM jsonb_to_recordset($2::jsonb) AS t(name text, memory text)
        WHERE EXISTS (SELECT FROM tallyman.rate_members m WHERE m.id = $1 AND m.is_sole AND m.drawn_until > clock_timestamp())
@@ -44,6 +44,7 @@ export const createPostgresBudgetStore = (database: Database): BudgetStore => ({
       id,
       JSON.stringify(rows),
     )
+    return written === rows.length
   },
   announce: async (id, { sole, forMs }) =>
     await database.transaction(async (sql) => {

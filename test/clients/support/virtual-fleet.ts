@@ -38,7 +38,9 @@ export const memoryStore = (
     },
     async put(id: string, texts: ReadonlyMap<string, string>) {
       store.use()
-      if (isHere(id) && members.get(id)?.isSole) for (const [name, text] of texts) write(name, text)
+      const isSole = isHere(id) && members.get(id)?.isSole === true
+      if (isSole) for (const [name, text] of texts) write(name, text)
+      return isSole
     },
     async announce(id: string, { sole, forMs }: { sole: 'claim' | 'keep' | 'yield'; forMs: number }) {
       store.use()
