@@ -80,6 +80,8 @@ const idleAfterMs = 30_000
 const shortMemoryMs = 1_200
 /** What a sole process stores of a bucket in use covers what it uses for so long after that, unless one call comes back later than that. */
 const snapshotHoldsMs = 5_000
+/** A call that is stored before it leaves may take so much longer than the last one did, at least. */
+const leastStoringMs = 100
 /** A lease is for what was used within so long. */
 const leaseForMs = 500
 /** Longest wait that is named while the store is away, in milliseconds. */
@@ -197,7 +199,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   /** One after another: what is computed later is stored later. */
   const puts = createInTurn()
   const toCover = new Set<SharedBucket>()
-  let isStoringCarried = false
+  /** A call that is stored leaves so much later at most, in ms. */
+  let storingMs = leastStoringMs
+  let isStoringSnapshots = false
+  let storingCarried: Promise<void> | null = null
+  /** Of which of them each is being stored now. */
+  const storingKnown = new Map<string, Promise<void>>()
   let covering: Promise<void> | null = null
   /** Since when sole processes are known to have ended, on a clock that nobody sets. */
   const endedSinceMs = new Map<string, number>()
@@ -275,7 +282,9 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const interval = intervalOf(shape, bucket.memory)
     const { arrivalMs } = bucket.memory
     if (interval > snapshotHoldsMs)
-      return bucket.uncovered === 0 ? arrivalMs : Math.max(arrivalMs, nowMs) + Math.min(bucket.uncovered, shape.burst) * interval
+      return bucket.uncovered === 0
+        ? arrivalMs
+        : Math.max(arrivalMs, nowMs + storingMs) + Math.min(bucket.uncovered, shape.burst) * interval
     return Math.max(arrivalMs, nowMs + snapshotHoldsMs + shape.burst * interval)
   }
 
@@ -375,19 +384,28 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   }
 
   /** Stores what is known of buckets that nobody has asked for since: the others would not know of it. */
-  const storeCarried = async (): Promise<void> => {
-    if (isStoringCarried) return
-    isStoringCarried = true
-    try {
-      for (const [name, known] of [...carried]) await storeKnown(name, known)
-    } finally {
-      isStoringCarried = false
+  const storeCarried = (): Promise<void> => {
+    const store = async (): Promise<void> => {
+      for (const [name, known] of [...carried]) {
+        const storing = storeKnown(name, known)
+        storingKnown.set(name, storing)
+        await storing.finally(() => storingKnown.delete(name))
+      }
     }
+    storingCarried ??= store().finally(() => {
+      storingCarried = null
+    })
+    return storingCarried
+  }
+
+  /** As {@link storeCarried}, for who leaves: also what others have written over meanwhile. */
+  const storeAllCarried = async (): Promise<void> => {
+    for (let swap = 0; swap < mostSwaps && carried.size > 0; swap += 1) await storeCarried()
   }
 
   /** Stores exactly what it remembers, for whoever comes after. */
   const handOver = async (): Promise<void> => {
-    await storeCarried()
+    await storeAllCarried()
     await puts(async () => {
       const known = [...buckets].map(([name, bucket]) => {
         const limit = limitOfBucket(bucket)
@@ -418,10 +436,15 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         const limit = limitOfBucket(bucket)
         const arrivalMs = arrivalToStore(bucket, limit, nowMs)
         const text = textOf({ ...bucket.memory, arrivalMs }, limit, bucket.draws)
+        // What is stored already may cover more, but not for long.
+        bucket.coveredMs = Math.min(bucket.coveredMs, arrivalMs)
         return { bucket, storedMs: arrivalMs + storeAheadMs, text }
       })
       if (mode !== 'sole' || used.length === 0) return
-      if (!(await store.put(id, new Map(used.map(({ bucket, text }) => [nameOfBucket(bucket.key), text]))))) {
+      const sentMs = clock.monotonicMs()
+      const isWritten = await store.put(id, new Map(used.map(({ bucket, text }) => [nameOfBucket(bucket.key), text])))
+      storingMs = Math.max(leastStoringMs, storingMs / 2, 2 * (clock.monotonicMs() - sentMs))
+      if (!isWritten) {
         // Somebody else has come, or may have.
         believedUntilMs = Number.NEGATIVE_INFINITY
         return
@@ -460,6 +483,17 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     }
   }
 
+  /** The next announcement does not wait for it. */
+  const storeSnapshotsMeanwhile = (): void => {
+    if (isStoringSnapshots) return
+    isStoringSnapshots = true
+    void storeSnapshots()
+      .catch(bear)
+      .finally(() => {
+        isStoringSnapshots = false
+      })
+  }
+
   const beat = async (): Promise<void> => {
     if (mode === 'out' || mode === 'yielding' || joining !== null) return
     now()
@@ -471,7 +505,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
           await handOver()
         } else {
           await storeEased()
-          await storeCarried()
+          await storeAllCarried()
         }
         mode = 'out'
         forget()
@@ -480,7 +514,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         const { isSole, others } = await announce('keep')
         if (!isSole) await join()
         else if (others > 0) await yieldToOthers()
-        else await storeSnapshots()
+        else storeSnapshotsMeanwhile()
       } else if (mode === 'shared' && clock.monotonicMs() <= believedUntilMs) {
         const { isSole } = await announce('claim')
         if (isSole) {
@@ -513,6 +547,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const name = nameOfBucket(key)
     const known = buckets.get(name)
     if (known !== undefined) return known
+    await storingKnown.get(name)
     const knownBefore = carried.get(name)
     const { value, storeMs } = await store.read(name)
     doubt()
@@ -551,7 +586,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       }
       const leave = takeLocally(bucket, limit, nowMs, lane)
       if (!leave.granted || isShort) return leave
-      bucket.isDrawn = intervalOf(shape, memory) <= snapshotHoldsMs
+      bucket.isDrawn = true
       return grantThat(async () => {
         await giveBack(leave)
         bucket.isDirty = true
@@ -926,7 +961,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
           await handOver()
         } else if (mode === 'shared') {
           await storeEased()
-          await storeCarried()
+          await storeAllCarried()
         }
         await store.restore()
         if (mode !== 'out') await store.leave(id)

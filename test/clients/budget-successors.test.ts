@@ -3,11 +3,11 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { BudgetStore } from '../../src/budget-store.ts'
 import { bucketShape } from '../../src/clients/bucket.ts'
-import { createInProcessBudget } from '../../src/clients/budget.ts'
+import { createInProcessBudget, giveBack } from '../../src/clients/budget.ts'
 import type { CallLane } from '../../src/clients/lane.ts'
 import type { RateLimit } from '../../src/clients/operation.ts'
 import { createSharedBudget } from '../../src/clients/shared-budget.ts'
-import { memoryStore } from './support/virtual-fleet.ts'
+import { memoryStore, runFleet } from './support/virtual-fleet.ts'
 
 const hour = 3_600_000
 const once: RateLimit = { tokens: 1, perMs: hour }
@@ -446,3 +446,118 @@ test('where one call comes back after more than five seconds, a successor has al
   await live([b], 3_000)
   expect(await drain(b)).toBe(59)
 })
+
+test.each([
+  [1, hour],
+  [600, hour],
+  [10, 60_000],
+])('a process alone, %i in %i ms, gets its first call though the store takes a while', async (tokens, perMs) => {
+  for (const storeMs of [1, 60, 1_000]) {
+    const t = { ms: Date.UTC(2026, 10, 22) }
+    const store = memoryStore(
+      () => t.ms,
+      async () => {
+        t.ms += storeMs / 2
+      },
+    )
+    const limit = { tokens, perMs }
+    const clock = { wallMs: () => t.ms, monotonicMs: () => t.ms }
+    const operation = { name: 'orders.list', limit, payloadKeys: [] }
+    const budget = createSharedBudget({ store, id: 'A', limitOf: () => limit, clock, random: () => 0.5 })
+    let granted = 0
+    for (let call = 0; call < 5; call += 1) {
+      if ((await budget.take('S', operation)).granted) granted += 1
+      t.ms += 10
+      await budget.beat()
+    }
+    expect.soft(granted, `${storeMs} ms`).toBeGreaterThanOrEqual(1)
+    expect.soft(store.calls, `${storeMs} ms`).toBeLessThan(50)
+  }
+})
+
+test('a call given back, and taken again while that is being stored, is known to the successor', async () => {
+  const { share, live, drain, holding, operation, ended } = rig({ tokens: 20, perMs: hour })
+  const slow = holding('put')
+  const [a, b] = [share('A', slow.of), share('B')]
+  let left = await drain(a, 1)
+  const second = await a.take('S', operation)
+  if (second.granted) await giveBack(second)
+  await live([a], 2_000)
+  const third = await a.take('S', operation)
+  if (third.granted) await giveBack(third)
+  slow.start()
+  const beating = a.beat()
+  await tick()
+  const again = a.take('S', operation)
+  await tick()
+  slow.go()
+  await beating
+  if ((await again).granted) left += 1
+  await live([a], 10_000)
+  ended.add('A')
+  await live([b], 4_000)
+  expect(left + (await drain(b))).toBeLessThanOrEqual(2)
+})
+
+test('a process alone uses its rate though the store takes a second and a half', async () => {
+  const { requests } = await runFleet({
+    processes: 1,
+    durationMs: 300_000,
+    allows: () => ({ tokens: 60, perMs: 60_000 }),
+    tells: false,
+    storeMs: 1_500,
+  })
+  expect(requests.filter(({ atMs }) => atMs > 100_000).length / 200).toBeGreaterThan(0.85)
+})
+
+/** A process that has used its only call while the store was away. The store is back, and what is to be written is on its way. */
+const usedAway = async () => {
+  const { store, share, live, drain, pass, t } = rig(once)
+  let answer = (): void => undefined
+  let isSlow = true
+  const a = share('A', {
+    ...store,
+    swap: async (name, version, text) => {
+      if (isSlow)
+        await new Promise<void>((resolve) => {
+          answer = resolve
+        })
+      return await store.swap(name, version, text)
+    },
+  })
+  const b = share('B')
+  await live([a], 1_000)
+  store.isAway = true
+  await live([a], 10_000)
+  await drain(a)
+  await live([a], 3 * hour)
+  expect(await drain(a)).toBe(1)
+  store.isAway = false
+  pass(1_000)
+  await a.beat()
+  await tick()
+  return {
+    ...{ a, b, drain, pass, t },
+    go: () => {
+      isSlow = false
+      answer()
+    },
+  }
+}
+
+test.each(['is closed', 'gives its buckets to another one'])(
+  'a process that %s stores first what was used while the store was away',
+  async (how) => {
+    const { a, b, drain, pass, go } = await usedAway()
+    if (how !== 'is closed') await drain(b)
+    pass(500)
+    const ending = how === 'is closed' ? a.close() : a.beat()
+    await tick()
+    expect(await drain(b)).toBe(0)
+    go()
+    await ending
+    pass(500)
+    await b.beat()
+    expect(await drain(b)).toBe(0)
+  },
+)
