@@ -114,6 +114,10 @@ export const allowedAtMs = (shape: BucketShape, memory: BucketMemory): number =>
 export const reserveOf = (shape: BucketShape, { isForCommands }: Pick<BucketMemory, 'isForCommands'>): number =>
   isForCommands && shape.burst > 1 ? 1 : 0
 
+/** Requests that a lane leaves to commands ({@link reserveOf}): a command leaves none. */
+export const leftByLane = (shape: BucketShape, memory: BucketMemory, lane: CallLane): number =>
+  lane === 'command' ? 0 : reserveOf(shape, memory)
+
 /** Requests that the bucket would let through at `nowMs`. */
 export const availableAt = (shape: BucketShape, memory: BucketMemory, nowMs: number): number => {
   const interval = intervalOf(shape, memory)
@@ -137,7 +141,7 @@ export const takeFrom = (
 ): { readonly memory: BucketMemory; readonly waitUntilMs: number | null } => {
   const intervalMs = intervalOf(shape, memory)
   const isForCommands = memory.isForCommands || lane === 'command'
-  const reserveMs = lane === 'command' ? 0 : reserveOf(shape, memory) * intervalMs
+  const reserveMs = leftByLane(shape, memory, lane) * intervalMs
   const openMs = allowedAtMs(shape, memory) + reserveMs
   const ahead = aheadOf(memory.promises, lane, nowMs, intervalMs)
   const arrivalMs = Math.max(memory.arrivalMs, nowMs) + intervalMs

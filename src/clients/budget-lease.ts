@@ -33,16 +33,15 @@ export const drawFrom = (
   return { memory: left, drawn, waitUntilMs: allowedAtMs(shape, left) }
 }
 
-/** The lease after one more request out of it; null when it is used up or has lapsed. */
-export const useLease = (lease: Lease, nowMs: number): Lease | null => {
-  const lapsed = Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs)
-  const used = Math.max(lease.used, lapsed)
-  return used < lease.count ? { ...lease, used: used + 1 } : null
-}
-
 /** Requests that a lease still holds. */
 export const leftOf = (lease: Lease | null, nowMs: number): number => {
   if (lease === null) return 0
   const lapsed = Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs)
   return Math.max(0, lease.count - Math.max(lease.used, lapsed))
+}
+
+/** The lease after one more request out of it; null when it is used up or has lapsed. */
+export const useLease = (lease: Lease, nowMs: number): Lease | null => {
+  const left = leftOf(lease, nowMs)
+  return left > 0 ? { ...lease, used: lease.count - left + 1 } : null
 }

@@ -180,6 +180,12 @@ export const holdTo = (bucket: LocalBucket, limit: RateLimit, nowMs: number): bo
 const isDrawnAsAfter = (then: BucketMemory, now: BucketMemory): boolean =>
   now.arrivalMs === then.arrivalMs && now.blockedUntilMs === then.blockedUntilMs && now.calm === then.calm
 
+/** Moves what a bucket in memory remembers to a clock that was set by so many ms. */
+export const shiftLocally = (bucket: LocalBucket, stepMs: number): void => {
+  bucket.memory = shifted(bucket.memory, stepMs)
+  bucket.draws &&= shiftedDraws(bucket.draws, stepMs)
+}
+
 /** Takes one request out of a bucket in memory. */
 export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number, lane: CallLane = 'command'): Grant | Wait => {
   holdTo(bucket, limit, nowMs)
@@ -244,11 +250,7 @@ export const createInProcessBudget = (options: InProcessBudgetOptions): RateBudg
   // A clock that is set back by an hour must not empty the buckets for an hour: what they remember moves with it.
   const now = (): number => {
     const stepMs = stepOfClock()
-    if (stepMs !== 0)
-      for (const bucket of buckets.values()) {
-        bucket.memory = shifted(bucket.memory, stepMs)
-        bucket.draws &&= shiftedDraws(bucket.draws, stepMs)
-      }
+    if (stepMs !== 0) for (const bucket of buckets.values()) shiftLocally(bucket, stepMs)
     return clock()
   }
   return {

@@ -10,10 +10,10 @@ import {
   fullBucket,
   intervalOf,
   learnFrom,
+  leftByLane,
   lessUsed,
   merged,
   recovers,
-  reserveOf,
   shifted,
   sureOf,
   takeFrom,
@@ -33,6 +33,7 @@ import {
   noteAnswer,
   noteGrant,
   type RateBudget,
+  shiftLocally,
   stateOfBucket,
   takeLocally,
   type Wait,
@@ -217,13 +218,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       if (stepMs > 0) believedUntilMs -= stepMs
       storeAheadMs -= stepMs
       for (const bucket of buckets.values()) {
-        bucket.memory = shifted(bucket.memory, stepMs)
         bucket.notBeforeMs += stepMs
         bucket.coveredMs += stepMs
-        bucket.draws &&= shiftedDraws(bucket.draws, stepMs)
+        shiftLocally(bucket, stepMs)
         bucket.promises = shiftedPromises(bucket.promises, stepMs)
         if (bucket.away === null) continue
-        bucket.away.part.memory = shifted(bucket.away.part.memory, stepMs)
+        shiftLocally(bucket.away.part, stepMs)
         bucket.away.used = shifted(bucket.away.used, stepMs)
       }
       for (const [name, known] of carried) carried.set(name, shiftedCarried(known, stepMs))
@@ -577,9 +577,9 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const [limit, nowMs] = [limitOfBucket(bucket), now()]
       const { memory } = bucket
       const shape = bucketShape(limit, memory.counted)
-      const next = takeFrom(shape, memory, nowMs, 0, lane)
-      const isShort = next.memory.arrivalMs <= nowMs + shortMemoryMs
-      if (next.waitUntilMs === null && !isShort && next.memory.arrivalMs > bucket.coveredMs) {
+      const arrivalMs = Math.max(memory.arrivalMs, nowMs) + intervalOf(shape, memory)
+      const isShort = arrivalMs <= nowMs + shortMemoryMs
+      if (!isShort && arrivalMs > bucket.coveredMs && takeFrom(shape, memory, nowMs, 0, lane).waitUntilMs === null) {
         // Whoever takes over after a crash must know of it before it leaves.
         await cover(bucket)
         continue
@@ -799,8 +799,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const isBehind = (): boolean => aheadOf(bucket.promises, lane, now(), intervalNow()).firstMs < now() + intervalNow()
     /** When the bucket lets this lane have one. */
     const openMs = (): number => {
-      const reserve = lane === 'command' ? 0 : reserveOf(bucketShape(limit, bucket.memory.counted), bucket.memory)
-      return bucket.notBeforeMs + reserve * intervalNow()
+      const left = leftByLane(bucketShape(limit, bucket.memory.counted), bucket.memory, lane)
+      return bucket.notBeforeMs + left * intervalNow()
     }
     // As long as something is left: a draw takes a fair part, and those who asked together may want more than that.
     for (let draws = 0; !isBehind(); draws += 1) {
@@ -829,7 +829,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const { lastMs } = aheadOf(bucket.promises, lane, nowMs, intervalMs)
     // What is left to commands is not there for the other lanes.
     const shapeNow = bucketShape(limit, bucket.memory.counted)
-    const isOneAtATime = shapeNow.burst - (lane === 'command' ? 0 : reserveOf(shapeNow, bucket.memory)) === 1
+    const isOneAtATime = shapeNow.burst - leftByLane(shapeNow, bucket.memory, lane) === 1
     const stepMs = laneStepMs(intervalMs, isOneAtATime)
     const behindMs = callLanes.indexOf(lane) * stepMs
     const { promises, atMs } = withAnother(bucket.promises, lane, {

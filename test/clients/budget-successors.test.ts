@@ -88,15 +88,20 @@ const rig = (limit: RateLimit) => {
       of,
       start,
       go: () => end.go(),
-      fail: () => {
-        end.fail()
-      },
-      free: () => {
-        hold = null
-      },
+      fail: () => end.fail(),
     }
   }
-  return { t, store, operation, other, ended, sent, share, pass, drain, live, most, holding }
+  /** Its only call is made while the store is away. */
+  const useWhileAway = async (budget: Shared) => {
+    await live([budget], 1_000)
+    store.isAway = true
+    await live([budget], 10_000)
+    await drain(budget)
+    await live([budget], 3 * hour)
+    expect(await drain(budget)).toBe(1)
+    store.isAway = false
+  }
+  return { t, store, operation, other, ended, sent, share, pass, drain, live, most, holding, useWhileAway }
 }
 
 test.each([
@@ -250,15 +255,9 @@ test.each([
 test.each(['close', 'yield', 'kill'])(
   'what was used while the store was away is known to the next process though nobody asks for it again: %s',
   async (how) => {
-    const { share, live, drain, pass, store } = rig(once)
+    const { share, live, drain, pass, useWhileAway } = rig(once)
     const [a, b] = [share('A'), share('B')]
-    await live([a], 1_000)
-    store.isAway = true
-    await live([a], 10_000)
-    await drain(a)
-    await live([a], 2.1 * hour)
-    expect(await drain(a)).toBe(1)
-    store.isAway = false
+    await useWhileAway(a)
     await live([a], 60_000)
     if (how === 'close') await a.close()
     if (how === 'kill') pass(10_000)
@@ -512,7 +511,7 @@ test('a process alone uses its rate though the store takes a second and a half',
 
 /** A process that has used its only call while the store was away. The store is back, and what is to be written is on its way. */
 const usedAway = async () => {
-  const { store, share, live, drain, pass, t } = rig(once)
+  const { store, share, drain, pass, useWhileAway } = rig(once)
   let answer = (): void => undefined
   let isSlow = true
   const a = share('A', {
@@ -526,18 +525,12 @@ const usedAway = async () => {
     },
   })
   const b = share('B')
-  await live([a], 1_000)
-  store.isAway = true
-  await live([a], 10_000)
-  await drain(a)
-  await live([a], 3 * hour)
-  expect(await drain(a)).toBe(1)
-  store.isAway = false
+  await useWhileAway(a)
   pass(1_000)
   await a.beat()
   await tick()
   return {
-    ...{ a, b, drain, pass, t },
+    ...{ a, b, drain, pass },
     go: () => {
       isSlow = false
       answer()
