@@ -1,6 +1,6 @@
 /** What a process has used of a budget is known to whoever takes its place, whenever and however it ends. In virtual time. */
 import { setImmediate as tick } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { BudgetStore } from '../../src/budget-store.ts'
 import { bucketShape } from '../../src/clients/bucket.ts'
 import { createInProcessBudget, giveBack } from '../../src/clients/budget.ts'
@@ -142,6 +142,7 @@ test.each(['put', 'read'] as const)(
     expect(second + ((await first).granted ? 1 : 0)).toBe(1)
   },
 )
+
 test('no call leaves behind one that could not be stored', async () => {
   const { share, live, pass, holding, operation, drain } = rig({ tokens: 20, perMs: hour })
   const slow = holding('put', true)
@@ -252,6 +253,7 @@ test.each([
     }
   },
 )
+
 test.each(['close', 'yield', 'kill'])(
   'what was used while the store was away is known to the next process though nobody asks for it again: %s',
   async (how) => {
@@ -267,6 +269,7 @@ test.each(['close', 'yield', 'kill'])(
     expect(n).toBe(0)
   },
 )
+
 test.each(['waiting', 'new'])('two successors of a process that was killed wait alike: %s', async (which) => {
   const { share, live, drain, store, operation, other, ended } = rig({ tokens: 5_000, perMs: 60_000 })
   let between: (() => Promise<unknown>) | null = null
@@ -554,3 +557,55 @@ test.each(['is closed', 'gives its buckets to another one'])(
     expect(await drain(b)).toBe(0)
   },
 )
+
+describe('a process that is alone', () => {
+  test('stores nothing of calls that its bucket has back at once', async () => {
+    const { store, share, live, drain } = rig({ tokens: 5_000, perMs: 60_000 })
+    let stored = 0
+    const a = share('A', {
+      ...store,
+      put: async (...given) => {
+        stored += 1
+        return await store.put(...given)
+      },
+    })
+    for (let call = 0; call < 40; call += 1) {
+      expect(await drain(a, 3)).toBe(3)
+      await live([a], 15_000)
+    }
+    expect(stored).toBe(0)
+    expect(await drain(a, 300)).toBe(300)
+    expect(stored).toBe(1)
+  })
+
+  test('has its calls still that did not leave because they could not be stored', async () => {
+    const { store, share, live, drain } = rig({ tokens: 60, perMs: 60_000 })
+    const a = share('A')
+    await live([a], 1_000)
+    store.isAway = true
+    for (let call = 0; call < 10; call += 1) expect(await drain(a, 1)).toBe(0)
+    store.isAway = false
+    expect(await drain(a)).toBe(6)
+  })
+
+  test.each([
+    ['a minute', { tokens: 60, perMs: 60_000 }, 60_000],
+    ['a minute, many', { tokens: 5_000, perMs: 60_000 }, 60_000],
+    ['an hour', once, 3_700_000],
+    ['an hour, some', { tokens: 20, perMs: hour }, hour],
+  ])(
+    'leaves nothing to its successor that it has used just before it was killed, where limits are by %s',
+    async (_by, limit, quietMs) => {
+      const { share, live, drain, pass, ended } = rig(limit)
+      const [a, b] = [share('A'), share('B')]
+      expect(await drain(a, 1)).toBe(1)
+      await live([a], quietMs)
+      await drain(a)
+      ended.add('A')
+      // It waits until what is stored nowhere is paid back.
+      expect(await drain(b)).toBe(0)
+      pass(1_300)
+      expect(await drain(b)).toBeLessThanOrEqual(Math.floor((1_300 * limit.tokens) / limit.perMs))
+    },
+  )
+})
