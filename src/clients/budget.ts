@@ -77,6 +77,9 @@ export interface Wait {
   readonly availableAt: Date
 }
 
+/** No leave before that moment, in epoch ms. */
+export const waitUntil = (ms: number): Wait => ({ granted: false, availableAt: new Date(Math.ceil(ms)) })
+
 /** State of one bucket, for metrics and the console. */
 export interface BudgetState extends BudgetFigure {
   /** What it remembers, for whoever goes on from here. */

@@ -1,0 +1,76 @@
+import { type BucketMemory, type BudgetSignal, easedBy, learnFrom, shifted } from './bucket.ts'
+import { nameOfBucket } from './budget.ts'
+import type { Reading, Standing } from './budget-standing.ts'
+import type { RateLimit } from './operation.ts'
+import { drawnLately, type RecentDraws } from './recent-draws.ts'
+import type { SharedBucket } from './shared-bucket.ts'
+import { storedText } from './stored-memory.ts'
+
+/** A bucket as it was read, and when. On the clock of the store. */
+export interface Read extends Reading {
+  readonly storeMs: number
+}
+
+/** What becomes of it. */
+export interface Rewritten<Result> extends Reading {
+  readonly isNew: boolean
+  readonly result: Result
+}
+
+/** Reads a stored bucket and stores it changed. */
+export type Rewrite = <Result>(
+  bucket: SharedBucket,
+  limit: RateLimit,
+  change: (read: Read) => Rewritten<Result>,
+) => Promise<{ readonly result: Result; readonly version: number } | null>
+
+const mostSwaps = 20
+
+/**
+ * For one process. Reads what is stored, changes it, and stores it unless nothing has changed; again where somebody else has written meanwhile. What the
+ * process knows besides is stored with it. Null: too many others wrote.
+ */
+export const createRewrite = (standing: Standing): Rewrite => {
+  const { store, random, carried } = standing
+
+  /** What answers change of what was read. */
+  const learnAll = (
+    memory: BucketMemory,
+    of: {
+      readonly limit: RateLimit
+      readonly news: readonly BudgetSignal[]
+      readonly draws: RecentDraws
+      readonly storeMs: number
+    },
+  ): BucketMemory => {
+    const { limit, news, draws, storeMs } = of
+    const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + standing.aheadMs)
+    return news.reduce((learned, signal) => {
+      const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
+      return learnFrom(limit, learned, moved, { nowMs: storeMs, random: random(), uncounted: drawnLately(draws, storeMs) })
+    }, memory)
+  }
+
+  return async (bucket, limit, change) => {
+    const name = nameOfBucket(bucket.key)
+    for (let swap = 0; swap < mostSwaps; swap += 1) {
+      const { value, storeMs } = await store.read(name)
+      standing.hear(storeMs)
+      const eased = bucket.eased
+      const known = carried.get(name)
+      const { memory: whole, draws } = standing.readingOf(name, value.text, limit, storeMs)
+      const news = [...bucket.news]
+      const memory = learnAll(easedBy(limit, whole, eased, storeMs), { limit, news, draws, storeMs })
+      const { result, ...changed } = change({ memory, draws, storeMs })
+      bucket.memory = shifted(changed.memory, -standing.aheadMs)
+      bucket.drawsOfAll = changed.draws
+      if (!changed.isNew && eased === 0 && known === undefined && news.length === 0) return { result, version: value.version }
+      if (!(await store.swap(name, value.version, storedText(changed.memory, limit, changed.draws)))) continue
+      bucket.eased -= eased
+      bucket.news.splice(0, news.length)
+      if (carried.get(name) === known) carried.delete(name)
+      return { result, version: value.version + 1 }
+    }
+    return null
+  }
+}
