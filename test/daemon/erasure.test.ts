@@ -43,7 +43,7 @@ const pattern = tracesOfBuyer
   .join('|')
   .replaceAll('.', '\\.')
 
-/** Columns of all schemas that hold a trace of the buyer, `schema.table.column`. */
+/** Columns of all schemas that hold a trace of the buyer, `schema.table.column`, sorted: Postgres may look in parallel. */
 const columnsWithTraces = async (): Promise<readonly string[]> => {
   const tables = await query<{ name: string; columns: string[] }>(
     stage.url,
@@ -58,7 +58,7 @@ const columnsWithTraces = async (): Promise<readonly string[]> => {
       return `SELECT '${name}.${column}' AS name WHERE EXISTS (SELECT FROM ${table.join('.')} t WHERE lower(t."${column}"::text) ~ '${pattern}')`
     }),
   )
-  return (await query<{ name: string }>(stage.url, looks.join(' UNION ALL '))).map(({ name }) => name)
+  return (await query<{ name: string }>(stage.url, looks.join(' UNION ALL '))).map(({ name }) => name).sort()
 }
 
 const filesWithTraces = async (folder: string): Promise<readonly string[]> => {
