@@ -20,6 +20,7 @@ import type { MarketplacePart } from './marketplace.ts'
 import { createPolls, type Polls } from './polls.ts'
 import { createRefill } from './refill.ts'
 import { type ScheduledStream, scheduleOf, schedulers } from './schedule.ts'
+import { sellerOfJob } from './seller-of-job.ts'
 import { createWake, type Wake } from './wake.ts'
 
 /**
@@ -58,7 +59,14 @@ export const createQueues = (
   { sellers, learnSellers }: MarketplacePart,
 ): QueuesPart => {
   const backend = createQueueBackend({ redisUrl: config.redisUrl, redisTls: config.redisTls, databaseUrl: sessionUrl, quiet })
-  const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes, laneOf: laneOfJob })
+  const runtime = createQueueRuntime({
+    backend,
+    log,
+    metrics,
+    times: jobTimes,
+    laneOf: laneOfJob,
+    sellerOf: sellerOfJob(database),
+  })
   closers.add('the queues', () => runtime.close())
   const listener = openListener({
     url: sessionUrl,

@@ -8,6 +8,7 @@ import type { Consumer } from './consumer.ts'
 import { asError, withDeadline } from './faults.ts'
 import {
   type EnqueueOptions,
+  isJobName,
   type JobData,
   type JobName,
   type JobToEnqueue,
@@ -66,6 +67,8 @@ export interface QueueRuntimeOptions {
    * in which they are enqueued.
    */
   readonly laneOf?: (job: PlainJob) => number
+  /** Whose work a job is, for lines about it that are logged before it runs; null: of no single seller. Default: of none. */
+  readonly sellerOf?: (job: PlainJob) => Promise<string | null>
 }
 
 /** How the jobs of this process ended during a stop. */
@@ -123,7 +126,7 @@ export interface QueueRuntime {
 
 /** Creates the runtime of the queues. Does not connect before `start`. */
 export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime => {
-  const { backend, log, metrics, laneOf = () => 0 } = options
+  const { backend, log, metrics, laneOf = () => 0, sellerOf = async () => null } = options
   const times = { ...defaultTimes, ...options.times }
   const quiet = createQuietLog(log)
   const { operationTimeoutMs } = times
@@ -164,6 +167,26 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     )
   }
 
+  const sellerOfStored = async (queue: QueueName, jobId: string): Promise<string | null> => {
+    const read = async (): Promise<string | null> => {
+      const job = await backend.queue(queue).getJob(jobId)
+      return job !== undefined && isJobName(job.name) ? sellerOf({ name: job.name, data: job.data }) : null
+    }
+    try {
+      return await withDeadline(read(), operationTimeoutMs, 'reading whose job it is')
+    } catch (error) {
+      quiet.warn('recovered', { queue, job_id: jobId, err: asError(error) }, 'whose job was recovered could not be read')
+      return null
+    }
+  }
+
+  const onStalled = async (queue: QueueName, jobId: string): Promise<void> => {
+    metrics.jobsStalled.inc({ queue })
+    const sellerId = await sellerOfStored(queue, jobId)
+    const seller = sellerId === null ? {} : { seller_id: sellerId }
+    log.warn({ queue, job_id: jobId, ...seller }, 'job recovered from a worker that no longer answers')
+  }
+
   const consume = async (): Promise<void> => {
     if (isDraining) return
     for (const [queue, concurrency] of runs.queues()) {
@@ -179,10 +202,7 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
           turn: () => onTurn(queue),
           fault: (error) => backend.fault(error),
           failed: (job, error) => onFailed(queue, job, error),
-          stalled: (jobId) => {
-            metrics.jobsStalled.inc({ queue })
-            log.warn({ queue, job_id: jobId }, 'job recovered from a worker that no longer answers')
-          },
+          stalled: (jobId) => void onStalled(queue, jobId),
           locksRenewed: (jobIds) => runs.locksRenewed(queue, jobIds),
           locksLost: (jobIds) => runs.locksLost(queue, jobIds),
         },

@@ -44,7 +44,7 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
     const make = (
       address: StoreAddress,
       times: Partial<RuntimeTimes> = {},
-      more: Pick<Parameters<typeof createQueueRuntime>[0], 'laneOf'> = {},
+      more: Pick<Parameters<typeof createQueueRuntime>[0], 'laneOf' | 'sellerOf'> = {},
     ): Part => {
       const lines: Record<string, unknown>[] = []
       const log = createLogger({
@@ -513,7 +513,11 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       programs.push(program)
       await program.says('running orphan')
       await program.kill()
-      const { runtime: other, metrics: otherMetrics } = make(address)
+      const {
+        runtime: other,
+        metrics: otherMetrics,
+        lines,
+      } = make(address, {}, { sellerOf: async ({ data }) => `seller of ${data['commandId']}` })
       const taken = Promise.withResolvers<JobContext<'command.run'>>()
       other.register('command.run', async (job) => {
         taken.resolve(job)
@@ -521,6 +525,11 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       })
       await other.start()
       expect(await taken.promise).toMatchObject({ data: { commandId: 'orphan' }, starts: 2, failedAttempts: 0 })
+      await until(() =>
+        expect(lines).toContainEqual(
+          expect.objectContaining({ msg: expect.stringContaining('job recovered'), seller_id: 'seller of orphan' }),
+        ),
+      )
       expect((await otherMetrics.jobsStalled.get()).values).toMatchObject([{ value: 1 }])
       expect((await metrics.jobsStalled.get()).values).toEqual([])
       await until(async () => expect((await runtime.counts()).commands).toMatchObject({ active: 0, waiting: 0 }))
