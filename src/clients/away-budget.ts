@@ -1,8 +1,9 @@
-import { allowedAtMs, type BudgetSignal, bucketShape, fullBucket, intervalOf, learnFrom } from './bucket.ts'
+import { allowedAtMs, type BudgetSignal, bucketShape, emptied, intervalOf, learnFrom } from './bucket.ts'
 import { type BucketKey, type Grant, localBucket, nameOfBucket, noteAnswer, takeLocally, type Wait, waitUntil } from './budget.ts'
 import type { Standing } from './budget-standing.ts'
 import type { CallLane } from './lane.ts'
 import type { RateLimit } from './operation.ts'
+import { nothingOwed, type OwedRequests, owedTogether, owing } from './owed-requests.ts'
 import { noPromises } from './promises.ts'
 import type { AwayPart, SharedBucket } from './shared-bucket.ts'
 
@@ -27,8 +28,13 @@ const partOf = ({ tokens, perMs, ...limit }: RateLimit, part: number): RateLimit
 export const createAwayBudget = (standing: Standing): AwayBudget => {
   const { limitOf, random, carried } = standing
 
-  const limitAway = ({ sellerId, operation }: BucketKey): RateLimit =>
-    partOf(limitOf(sellerId, operation), standing.members === 0 ? strangersShare : 1 / (standing.members + 1))
+  const share = (): number => (standing.members === 0 ? strangersShare : 1 / (standing.members + 1))
+  const limitAway = ({ sellerId, operation }: BucketKey): RateLimit => partOf(limitOf(sellerId, operation), share())
+  /** What an answer says of the part: the others read the same count. */
+  const signalAway = (signal: BudgetSignal): BudgetSignal =>
+    signal.remaining === null || signal.remaining <= 1
+      ? signal
+      : { ...signal, remaining: Math.max(1, Math.floor(signal.remaining * share())) }
 
   /**
    * The bucket as it was known before nobody could be asked, and the part of it that is this process's meanwhile. The part begins empty, since
@@ -38,16 +44,22 @@ export const createAwayBudget = (standing: Standing): AwayBudget => {
     const bucket = standing.bucketOf(key)
     const { away } = bucket
     if (away !== null) return Object.assign(bucket, { away })
-    const known = carried.get(nameOfBucket(key))
+    const known = carried.get(nameOfBucket(key))?.known
     carried.delete(nameOfBucket(key))
     if (known !== undefined) {
       bucket.memory = known.memory
       bucket.limit = known.limit
     }
-    const shape = bucketShape(limitAway(key), bucket.memory.counted)
-    const arrivalMs = standing.now() + shape.burst * intervalOf(shape, bucket.memory)
-    const part = localBucket(key, { ...bucket.memory, arrivalMs, promises: noPromises })
-    return Object.assign(bucket, { away: { part, used: known?.used ?? fullBucket } })
+    const untouched = { ...bucket.memory, arrivalMs: 0, promises: noPromises }
+    const part = localBucket(key, emptied(limitAway(key), untouched, standing.now()))
+    return Object.assign(bucket, { away: { part, used: known?.used ?? nothingOwed } })
+  }
+
+  /** So many more are owed to all. What was owed before comes back first, and the others owe as much, maybe. */
+  const owed = ({ key, memory }: SharedBucket, count: number): OwedRequests => {
+    const shape = bucketShape(limitOf(key.sellerId, key.operation), memory.counted)
+    const intervalMs = intervalOf(shape, memory) * Math.max(1, standing.members)
+    return owing(count, { nowMs: standing.now(), freeMs: memory.arrivalMs, intervalMs })
   }
 
   return {
@@ -60,9 +72,7 @@ export const createAwayBudget = (standing: Standing): AwayBudget => {
       if (allowedMs > nowMs) return soon(allowedMs)
       const leave = takeLocally(bucket.away.part, limitAway(key), nowMs, lane)
       if (!leave.granted) return soon(leave.availableAt.getTime())
-      const { used } = bucket.away
-      const shape = bucketShape(limit, used.counted)
-      bucket.away.used = { ...used, arrivalMs: Math.max(used.arrivalMs, nowMs) + intervalOf(shape, used) }
+      bucket.away.used = owedTogether(bucket.away.used, owed(bucket, 1), nowMs)
       return leave
     },
     learn(key, signal) {
@@ -71,8 +81,13 @@ export const createAwayBudget = (standing: Standing): AwayBudget => {
       const { part } = bucket.away
       const at = { nowMs: standing.now(), random: random() }
       noteAnswer(part, at.nowMs)
-      part.memory = learnFrom(limitAway(key), part.memory, signal, at)
+      const wasCounted = part.memory.counted
+      part.memory = learnFrom(limitAway(key), part.memory, signalAway(signal), at)
+      // The bucket of a marketplace that counts is larger, and begins empty as well.
+      if (part.memory.counted && !wasCounted) part.memory = emptied(limitAway(key), part.memory, at.nowMs)
       bucket.memory = learnFrom(limit, bucket.memory, signal, at)
+      // The marketplace has counted all but those that are under way.
+      if (signal.remaining !== null) bucket.away.used = owed(bucket, part.outstanding)
     },
   }
 }

@@ -1,15 +1,13 @@
 import { type BucketMemory, type BudgetSignal, easedBy, learnFrom, shifted } from './bucket.ts'
 import { nameOfBucket } from './budget.ts'
-import type { Reading, Standing } from './budget-standing.ts'
+import type { Reading, Standing, StoredReading } from './budget-standing.ts'
 import type { RateLimit } from './operation.ts'
 import { drawnLately, type RecentDraws } from './recent-draws.ts'
 import type { SharedBucket } from './shared-bucket.ts'
 import { storedText } from './stored-memory.ts'
 
 /** A bucket as it was read, and when. On the clock of the store. */
-export interface Read extends Reading {
-  readonly storeMs: number
-}
+export interface Read extends Reading, Pick<StoredReading, 'storeMs' | 'askedAtMs'> {}
 
 /** What becomes of it. */
 export interface Rewritten<Result> extends Reading {
@@ -54,22 +52,22 @@ export const createRewrite = (standing: Standing): Rewrite => {
   return async (bucket, limit, change) => {
     const name = nameOfBucket(bucket.key)
     for (let swap = 0; swap < mostSwaps; swap += 1) {
-      const { value, storeMs } = await store.read(name)
-      standing.hear(storeMs)
+      const stored = await standing.read(name)
+      const { version, storeMs, askedAtMs } = stored
       const eased = bucket.eased
       const known = carried.get(name)
-      const { memory: whole, draws } = standing.readingOf(name, value.text, limit, storeMs)
+      const { memory: whole, draws } = standing.readingOf(name, stored, limit)
       const news = [...bucket.news]
       const memory = learnAll(easedBy(limit, whole, eased, storeMs), { limit, news, draws, storeMs })
-      const { result, ...changed } = change({ memory, draws, storeMs })
+      const { result, ...changed } = change({ memory, draws, storeMs, askedAtMs })
       bucket.memory = shifted(changed.memory, -standing.aheadMs)
       bucket.drawsOfAll = changed.draws
-      if (!changed.isNew && eased === 0 && known === undefined && news.length === 0) return { result, version: value.version }
-      if (!(await store.swap(name, value.version, storedText(changed.memory, limit, changed.draws)))) continue
+      if (!changed.isNew && eased === 0 && known === undefined && news.length === 0) return { result, version }
+      if (!(await store.swap(name, version, storedText(changed.memory, limit, changed.draws)))) continue
       bucket.eased -= eased
       bucket.news.splice(0, news.length)
-      if (carried.get(name) === known) carried.delete(name)
-      return { result, version: value.version + 1 }
+      carried.deleteStored(name, known)
+      return { result, version: version + 1 }
     }
     return null
   }

@@ -248,12 +248,17 @@ export const merged = (limit: RateLimit, one: BucketMemory, other: BucketMemory,
   return { ...both, arrivalMs: Math.max(...fitted) }
 }
 
-/** The bucket after what was used of it elsewhere, which another memory of the same limit counts from a full bucket on. */
-export const lessUsed = (limit: RateLimit, memory: BucketMemory, used: BucketMemory, nowMs: number): BucketMemory => {
-  const owed = (used.arrivalMs - nowMs) / intervalOf(bucketShape(limit, used.counted), used)
-  if (owed <= 0) return memory
+/** The bucket after so many more requests, which were used of it elsewhere. */
+export const lessUsed = (limit: RateLimit, memory: BucketMemory, requests: number, nowMs: number): BucketMemory => {
+  if (requests <= 0) return memory
   const interval = intervalOf(bucketShape(limit, memory.counted), memory)
-  return { ...memory, arrivalMs: roundUp(Math.max(memory.arrivalMs, nowMs) + owed * interval) }
+  return { ...memory, arrivalMs: roundUp(Math.max(memory.arrivalMs, nowMs) + requests * interval) }
+}
+
+/** The bucket as if all were used that it holds: it lets the next one through after an interval. */
+export const emptied = (limit: RateLimit, memory: BucketMemory, nowMs: number): BucketMemory => {
+  const shape = bucketShape(limit, memory.counted)
+  return { ...memory, arrivalMs: leaveAtMost(shape, memory, 0, nowMs) }
 }
 
 /** The bucket of a marketplace that does not say any more what is left. What it held when it did is more than it holds now. */

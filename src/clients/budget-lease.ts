@@ -8,27 +8,28 @@ import type { CallLane } from './lane.ts'
 export interface Lease {
   readonly count: number
   readonly used: number
-  /** When it was drawn, on a clock that nobody sets. */
-  readonly drawnAtMs: number
+  /** From when on they lapse, on a clock that nobody sets: the bucket would be full then without them. */
+  readonly lapsesFromMs: number
   readonly intervalMs: number
 }
 
 /**
  * Takes up to `count` requests out of the bucket at once, but none before its time; none are taken while it is empty. Of the reserve of commands only a command
- * takes, and one. `waitUntilMs`: when the bucket lets another one through, to a command.
+ * takes, and one. They leave so much later. `waitUntilMs`: when the bucket lets another one through, to a command.
  */
 export const drawFrom = (
   shape: BucketShape,
   memory: BucketMemory,
   nowMs: number,
-  { count, lane }: { readonly count: number; readonly lane: CallLane },
+  { count, lane, leaveAfterMs = 0 }: { readonly count: number; readonly lane: CallLane; readonly leaveAfterMs?: number },
 ): { readonly memory: BucketMemory; readonly drawn: number; readonly waitUntilMs: number } => {
   const isCommand = lane === 'command'
   const isForCommands = memory.isForCommands || isCommand
   const available = availableAt(shape, memory, nowMs)
   const free = Math.max(available - reserveOf(shape, { isForCommands }), isCommand ? Math.min(1, available) : 0)
   const drawn = Math.min(count, free)
-  const arrivalMs = drawn === 0 ? memory.arrivalMs : Math.max(memory.arrivalMs, nowMs) + drawn * intervalOf(shape, memory)
+  const arrivalMs =
+    drawn === 0 ? memory.arrivalMs : Math.max(memory.arrivalMs, nowMs + leaveAfterMs) + drawn * intervalOf(shape, memory)
   const left = { ...memory, arrivalMs, isForCommands }
   return { memory: left, drawn, waitUntilMs: allowedAtMs(shape, left) }
 }
@@ -36,7 +37,7 @@ export const drawFrom = (
 /** Requests that a lease still holds. */
 export const leftOf = (lease: Lease | null, nowMs: number): number => {
   if (lease === null) return 0
-  const lapsed = Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs)
+  const lapsed = Math.floor((nowMs - lease.lapsesFromMs) / lease.intervalMs)
   return Math.max(0, lease.count - Math.max(lease.used, lapsed))
 }
 

@@ -1,23 +1,31 @@
 import { type BucketMemory, lessUsed, merged, shifted, underLimit } from './bucket.ts'
 import type { RateLimit } from './operation.ts'
+import { type OwedRequests, owedAt, owedTogether, shiftedOwed } from './owed-requests.ts'
 
 /** What is known of a bucket and not stored: it is merged into the first text of it that is read. */
 export interface Carried {
   readonly memory: BucketMemory
   /** The limit under which it stands so. */
   readonly limit: RateLimit
-  /** What was used while the store was away, counted from a full bucket on. */
-  readonly used: BucketMemory
+  /** What was used while the store was away, and is not in `memory`. */
+  readonly used: OwedRequests
+}
+
+/** What was known of a bucket at one time: another one as soon as more is. The clock may be set meanwhile, and it moves with it. */
+export interface CarriedEntry {
+  readonly known: Carried
 }
 
 /** What a process knows of buckets and has not stored yet, by the names of the buckets. */
 export interface CarriedBuckets {
   readonly size: number
   names(): readonly string[]
-  get(name: string): Carried | undefined
+  get(name: string): CarriedEntry | undefined
   /** Adds to what is known of a bucket. */
-  add(name: string, known: Carried, nowMs: number): void
+  add(name: string, known: Carried, nowMs: number): CarriedEntry
   delete(name: string): boolean
+  /** Deletes it unless more is known since. */
+  deleteStored(name: string, entry: CarriedEntry | undefined): void
   /** Moves all moments to a clock that was set by so many ms. */
   shift(stepMs: number): void
 }
@@ -26,21 +34,15 @@ export interface CarriedBuckets {
 const shiftedCarried = ({ memory, limit, used }: Carried, stepMs: number): Carried => ({
   memory: shifted(memory, stepMs),
   limit,
-  used: shifted(used, stepMs),
-})
-
-/** As it is under another limit. */
-const carriedUnder = (limit: RateLimit, known: Carried, nowMs: number): Carried => ({
-  memory: underLimit(known.memory, known.limit, limit, nowMs),
-  limit,
-  used: underLimit(known.used, known.limit, limit, nowMs),
+  used: shiftedOwed(used, stepMs),
 })
 
 /** A bucket as another limit, and later knowledge of it, have it. */
-const together = (older: Carried, { memory, limit, used }: Carried, nowMs: number): Carried => {
-  const was = carriedUnder(limit, older, nowMs)
-  return { memory: merged(limit, memory, was.memory, nowMs), limit, used: lessUsed(limit, used, was.used, nowMs) }
-}
+const together = (older: Carried, { memory, limit, used }: Carried, nowMs: number): Carried => ({
+  memory: merged(limit, memory, underLimit(older.memory, older.limit, limit, nowMs), nowMs),
+  limit,
+  used: owedTogether(older.used, used, nowMs),
+})
 
 /** What was read of a bucket, with what is known of it besides. On the clock of the store, which is ahead of the own one by so many ms. */
 export const withCarried = (
@@ -50,13 +52,14 @@ export const withCarried = (
   { storeMs, aheadMs }: { readonly storeMs: number; readonly aheadMs: number },
 ): BucketMemory => {
   if (known === undefined) return memory
-  const own = carriedUnder(limit, shiftedCarried(known, aheadMs), storeMs)
-  return lessUsed(limit, merged(limit, memory, own.memory, storeMs), own.used, storeMs)
+  const own = shiftedCarried(known, aheadMs)
+  const ownMemory = underLimit(own.memory, own.limit, limit, storeMs)
+  return lessUsed(limit, merged(limit, memory, ownMemory, storeMs), owedAt(own.used, storeMs), storeMs)
 }
 
 /** Nothing is known yet. */
 export const createCarriedBuckets = (): CarriedBuckets => {
-  const carried = new Map<string, Carried>()
+  const carried = new Map<string, { known: Carried }>()
   return {
     get size() {
       return carried.size
@@ -65,11 +68,16 @@ export const createCarriedBuckets = (): CarriedBuckets => {
     get: (name) => carried.get(name),
     add(name, known, nowMs) {
       const older = carried.get(name)
-      carried.set(name, older === undefined ? known : together(older, known, nowMs))
+      const entry = { known: older === undefined ? known : together(older.known, known, nowMs) }
+      carried.set(name, entry)
+      return entry
     },
     delete: (name) => carried.delete(name),
+    deleteStored(name, entry) {
+      if (carried.get(name) === entry) carried.delete(name)
+    },
     shift(stepMs) {
-      for (const [name, known] of carried) carried.set(name, shiftedCarried(known, stepMs))
+      for (const entry of carried.values()) entry.known = shiftedCarried(entry.known, stepMs)
     },
   }
 }

@@ -1,5 +1,4 @@
 import type { Standing } from './budget-standing.ts'
-import type { Carried } from './carried-buckets.ts'
 import { unknownDraws } from './recent-draws.ts'
 import { storedText } from './stored-memory.ts'
 
@@ -14,6 +13,8 @@ export interface CarriedStoring {
 }
 
 const mostSwaps = 20
+/** So many at once: others wait for who leaves. */
+const atOnce = 16
 
 /** For one process. */
 export const createCarriedStoring = (standing: Standing): CarriedStoring => {
@@ -21,23 +22,27 @@ export const createCarriedStoring = (standing: Standing): CarriedStoring => {
   let storing: Promise<void> | null = null
   const underWay = new Map<string, Promise<void>>()
 
-  const storeKnown = async (name: string, known: Carried): Promise<void> => {
-    const { value, storeMs } = await store.read(name)
-    standing.hear(storeMs)
-    if (carried.get(name) !== known) return
-    const { memory } = standing.readingOf(name, value.text, known.limit, storeMs)
-    const isLast = await store.swap(name, value.version, storedText(memory, known.limit, unknownDraws(storeMs)))
-    if (isLast && carried.get(name) === known) carried.delete(name)
+  const storeKnown = async (name: string): Promise<void> => {
+    const entry = carried.get(name)
+    if (entry === undefined) return
+    const stored = await standing.read(name)
+    if (carried.get(name) !== entry) return
+    const { limit } = entry.known
+    const { memory } = standing.readingOf(name, stored, limit)
+    const text = storedText(memory, limit, unknownDraws(stored.storeMs))
+    if (await store.swap(name, stored.version, text)) carried.deleteStored(name, entry)
   }
 
   const storeEach = async (): Promise<void> => {
-    for (const name of carried.names()) {
-      const known = carried.get(name)
-      if (known === undefined) continue
-      const one = storeKnown(name, known)
-      underWay.set(name, one)
-      await one.finally(() => underWay.delete(name))
+    const names = carried.names().values()
+    const storeOneByOne = async (): Promise<void> => {
+      for (const name of names) {
+        const one = storeKnown(name)
+        underWay.set(name, one)
+        await one.finally(() => underWay.delete(name))
+      }
     }
+    await Promise.all(Array.from({ length: atOnce }, storeOneByOne))
   }
 
   const storeOnce = (): Promise<void> => {

@@ -17,7 +17,7 @@ export interface MarketplaceClock {
   observe(dateHeader: string | undefined, sentMs: number, receivedMs: number): void
 }
 
-/** What is known of the offset (marketplace minus own clock, ms). */
+/** What is known of the offset (other clock minus own clock, ms). */
 export interface OffsetEstimate {
   readonly lowMs: number
   readonly highMs: number
@@ -29,15 +29,21 @@ export interface OffsetEstimate {
 const drift = 200e-6
 const headerResolutionMs = 1000
 
+/** A moment of another clock, cut to its resolution, and when it was asked for and known on our own one. In ms. */
+export interface SeenMoment {
+  readonly momentMs: number
+  readonly resolutionMs: number
+  readonly sentMs: number
+  readonly receivedMs: number
+}
+
 /** The estimate after one more answer. Pure. The offset moves only as far as the evidence forces it to. */
 export const learnOffset = (
   previous: OffsetEstimate | null,
-  dateMs: number,
-  sentMs: number,
-  receivedMs: number,
+  { momentMs, resolutionMs, sentMs, receivedMs }: SeenMoment,
 ): OffsetEstimate => {
-  const low = dateMs - receivedMs
-  const high = dateMs + headerResolutionMs - sentMs
+  const low = momentMs - receivedMs
+  const high = momentMs + resolutionMs - sentMs
   const middle = { lowMs: low, highMs: high, offsetMs: (low + high) / 2, learnedAtMs: receivedMs }
   if (previous === null || high < low) return high < low ? (previous ?? middle) : middle
   const slack = Math.max(0, receivedMs - previous.learnedAtMs) * drift
@@ -47,6 +53,14 @@ export const learnOffset = (
   return { lowMs, highMs, offsetMs: Math.min(Math.max(previous.offsetMs, lowMs), highMs), learnedAtMs: receivedMs }
 }
 
+/** The estimate on an own clock that was set by so many ms. */
+export const shiftedOffset = ({ lowMs, highMs, offsetMs, learnedAtMs }: OffsetEstimate, stepMs: number): OffsetEstimate => ({
+  lowMs: lowMs - stepMs,
+  highMs: highMs - stepMs,
+  offsetMs: offsetMs - stepMs,
+  learnedAtMs: learnedAtMs + stepMs,
+})
+
 /** A clock that knows nothing yet. `now` is our own clock, epoch ms. */
 export const createMarketplaceClock = (now: () => number): MarketplaceClock => {
   let estimate: OffsetEstimate | null = null
@@ -55,8 +69,9 @@ export const createMarketplaceClock = (now: () => number): MarketplaceClock => {
     at,
     now: () => at(now()),
     observe(dateHeader, sentMs, receivedMs) {
-      const dateMs = dateHeader === undefined ? Number.NaN : headerMomentMs(dateHeader)
-      if (!Number.isNaN(dateMs)) estimate = learnOffset(estimate, dateMs, sentMs, receivedMs)
+      const momentMs = dateHeader === undefined ? Number.NaN : headerMomentMs(dateHeader)
+      if (Number.isNaN(momentMs)) return
+      estimate = learnOffset(estimate, { momentMs, resolutionMs: headerResolutionMs, sentMs, receivedMs })
     },
   }
 }

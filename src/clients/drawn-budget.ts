@@ -1,20 +1,11 @@
-import {
-  allowedAtMs,
-  type BudgetSignal,
-  bucketShape,
-  fullBucket,
-  intervalOf,
-  learnFrom,
-  leftByLane,
-  recovers,
-  sureOf,
-} from './bucket.ts'
+import { allowedAtMs, type BudgetSignal, bucketShape, intervalOf, learnFrom, leftByLane, recovers, sureOf } from './bucket.ts'
 import { createRewrite } from './bucket-rewriting.ts'
 import { type BucketKey, type Grant, grantThat, nameOfBucket, noteAnswer, noteGrant, type Wait, waitUntil } from './budget.ts'
 import { drawFrom, leftOf, useLease } from './budget-lease.ts'
 import type { Standing } from './budget-standing.ts'
 import { type CallLane, callLanes } from './lane.ts'
 import type { RateLimit } from './operation.ts'
+import { nothingOwed } from './owed-requests.ts'
 import { aheadOf, noPromises, withAnother, withoutFirst } from './promises.ts'
 import { drawnLately, withDraws } from './recent-draws.ts'
 import type { DrawnBucket, SharedBucket } from './shared-bucket.ts'
@@ -39,6 +30,8 @@ const mostDraws = 20
 export const createDrawnBudget = (standing: Standing): DrawnBudget => {
   const { store, clock, random, buckets } = standing
   const rewrite = createRewrite(standing)
+  /** So long a draw has taken lately, in ms. */
+  let drawingMs = 0
 
   /** How many to draw at once: what was asked for within the time that a lease is for, and a fair part of what is there. */
   const wanted = (bucket: SharedBucket, monotonicMs: number): number => {
@@ -58,29 +51,8 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
     return sureOf(limit, signal, uncounted, nowMs).some(({ atMs, requests }) => requests > 0 && atMs < soonMs)
   }
 
-  /** Draws on what is stored. */
-  const draw = async (bucket: SharedBucket, lane: CallLane): Promise<void> => {
-    const limit = standing.limitOfBucket(bucket)
-    const drawn = await rewrite(bucket, limit, ({ memory, draws, storeMs }) => {
-      const shape = bucketShape(limit, memory.counted)
-      const some = drawFrom(shape, memory, storeMs, { count: wanted(bucket, clock.monotonicMs()), lane })
-      const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws } }
-      const isNew = some.drawn > 0 || some.memory.isForCommands !== memory.isForCommands
-      return { memory: some.memory, draws: withDraws(draws, some.drawn, storeMs), isNew, result }
-    })
-    if (drawn === null) return
-    const { count, waitUntilMs, before } = drawn.result
-    bucket.notBeforeMs = waitUntilMs - standing.aheadMs
-    if (count === 0) return
-    const { memory } = before
-    bucket.beforeDraw = count === 1 ? { version: drawn.version, text: storedText(memory, limit, before.draws) } : null
-    const intervalMs = intervalOf(bucketShape(limit, memory.counted), memory)
-    bucket.lease = { count, used: 0, drawnAtMs: clock.monotonicMs(), intervalMs }
-  }
-
   /** Stores what was there before one request was drawn, unless somebody has written since. Several drawn at once are of a limit that soon has more. */
-  const undraw = async (bucket: SharedBucket, before: DrawnBucket['beforeDraw']): Promise<void> => {
-    noteAnswer(bucket, standing.now())
+  const putBack = async (bucket: SharedBucket, before: DrawnBucket['beforeDraw']): Promise<void> => {
     const name = nameOfBucket(bucket.key)
     if (before === null || buckets.get(name) !== bucket) return
     try {
@@ -90,6 +62,50 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
     } catch (error) {
       standing.bear(error)
     }
+  }
+
+  const undraw = async (bucket: SharedBucket, before: DrawnBucket['beforeDraw']): Promise<void> => {
+    noteAnswer(bucket, standing.now())
+    await putBack(bucket, before)
+  }
+
+  /** Draws on what is stored. */
+  const draw = async (bucket: SharedBucket, lane: CallLane): Promise<void> => {
+    const limit = standing.limitOfBucket(bucket)
+    const drawn = await rewrite(bucket, limit, ({ memory, draws, storeMs, askedAtMs }) => {
+      const shape = bucketShape(limit, memory.counted)
+      // One at a time, who comes late makes the next one come too early: they bear some of it, and what takes longer is counted on.
+      const spareMs = shape.burst === 1 ? shape.intervalMs - limit.perMs / limit.tokens : Number.POSITIVE_INFINITY
+      const leaveAfterMs = drawingMs > spareMs / 2 ? 2 * drawingMs : 0
+      const fullInMs = Math.max(0, memory.arrivalMs - storeMs)
+      // A bucket that is full by then has them back: they lapse on the way.
+      const lapsing = Math.floor(Math.max(0, drawingMs - fullInMs) / intervalOf(shape, memory))
+      const count = wanted(bucket, clock.monotonicMs()) + lapsing
+      const some = drawFrom(shape, memory, storeMs, { count, lane, leaveAfterMs })
+      const times = {
+        askedAtMs,
+        latestMs: askedAtMs + leaveAfterMs + spareMs,
+        lapsesFromMs: askedAtMs + fullInMs,
+      }
+      const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws }, ...times }
+      const isNew = some.drawn > 0 || some.memory.isForCommands !== memory.isForCommands
+      return { memory: some.memory, draws: withDraws(draws, some.drawn, storeMs), isNew, result }
+    })
+    if (drawn === null) return
+    const { count, waitUntilMs, before, askedAtMs, latestMs, lapsesFromMs } = drawn.result
+    const nowMs = clock.monotonicMs()
+    drawingMs = Math.max(drawingMs / 2, nowMs - askedAtMs)
+    bucket.notBeforeMs = waitUntilMs - standing.aheadMs
+    if (count === 0) return
+    const { memory } = before
+    const beforeDraw = count === 1 ? { version: drawn.version, text: storedText(memory, limit, before.draws) } : null
+    if (nowMs > latestMs) {
+      await putBack(bucket, beforeDraw)
+      return
+    }
+    bucket.beforeDraw = beforeDraw
+    const intervalMs = intervalOf(bucketShape(limit, memory.counted), memory)
+    bucket.lease = { count, used: 0, lapsesFromMs, intervalMs }
   }
 
   /** So much later than the lane before it a lane comes, in all processes. One at a time it costs a hundredth of the rate at most. */
@@ -189,7 +205,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
       if (!isStored) {
         const at = bucket.news.indexOf(signal)
         if (at >= 0) bucket.news.splice(at, 1)
-        standing.carry(nameOfBucket(bucket.key), { memory: bucket.memory, limit, used: fullBucket })
+        standing.carry(nameOfBucket(bucket.key), { memory: bucket.memory, limit, used: nothingOwed })
       }
     }
   }

@@ -1,15 +1,15 @@
 import { createInTurn, type InTurn } from '../in-turn.ts'
 import type { BudgetSignal } from './bucket.ts'
-import { type BucketMemory, shifted } from './bucket.ts'
 import { type BucketKey, type LocalBucket, localBucket, shiftLocally } from './budget.ts'
 import type { Lease } from './budget-lease.ts'
+import { type OwedRequests, shiftedOwed } from './owed-requests.ts'
 import { noPromises, type Promises, shiftedPromises } from './promises.ts'
 import type { RecentDraws } from './recent-draws.ts'
 
 /** The part of a bucket that is a process's while nobody can be asked, and what it has used of the whole since then. */
 export interface AwayPart {
   readonly part: LocalBucket
-  used: BucketMemory
+  used: OwedRequests
 }
 
 /** What a process knows of a bucket while it is the only one. */
@@ -81,7 +81,9 @@ export const shiftShared = (bucket: SharedBucket, stepMs: number): void => {
   bucket.coveredMs += stepMs
   shiftLocally(bucket, stepMs)
   bucket.promises = shiftedPromises(bucket.promises, stepMs)
+  // A machine that slept has a lease that is older than it seems.
+  if (bucket.lease !== null && stepMs > 0) bucket.lease = { ...bucket.lease, lapsesFromMs: bucket.lease.lapsesFromMs - stepMs }
   if (bucket.away === null) return
   shiftLocally(bucket.away.part, stepMs)
-  bucket.away.used = shifted(bucket.away.used, stepMs)
+  bucket.away.used = shiftedOwed(bucket.away.used, stepMs)
 }

@@ -47,8 +47,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   /** Of the operations that each process calls for itself. */
   const own = createInProcessBudget({ limitOf, now: clock.wallMs, monotonicMs: clock.monotonicMs, random: standing.random })
   let othersAreReady = false
-  let askedAtMs = Number.NEGATIVE_INFINITY
+  let lastTakeAtMs = Number.NEGATIVE_INFINITY
   let joining: Promise<void> | null = null
+  /** Since when the store answers again to one that was not alone, on a clock that nobody sets. */
+  let backSinceMs = Number.NEGATIVE_INFINITY
+  /** The last announcement while it gives its buckets away. */
+  let keeping: Promise<unknown> = Promise.resolve()
   /** Since when sole processes are known to have ended, on a clock that nobody sets. */
   const endedSinceMs = new Map<string, number>()
 
@@ -56,6 +60,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     // What is noticed of the clock now is about the last announcement.
     standing.now()
     const sentAtMs = clock.monotonicMs()
+    let askedAtMs = sentAtMs
     let answer = await store.announce(id, { sole: as, forMs: memberForMs })
     // One that was sole has owed something, maybe, that it has stored nowhere: until that is back nobody takes its place.
     const ended = answer.value.others.filter(({ id: other, isSole }) => {
@@ -66,83 +71,103 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       return sentAtMs >= sinceMs + shortMemoryMs
     })
     if (ended.length > 0) {
-      for (const other of ended) endedSinceMs.delete(other.id)
       for (const other of ended) await store.leave(other.id)
+      askedAtMs = clock.monotonicMs()
       answer = await store.announce(id, { sole: as, forMs: memberForMs })
     }
     const { value, storeMs } = answer
+    for (const other of endedSinceMs.keys()) if (!value.others.some(({ id: it }) => it === other)) endedSinceMs.delete(other)
     standing.believedUntilMs = sentAtMs + believedForMs
-    standing.hear(storeMs)
+    standing.hear(storeMs, askedAtMs)
     standing.members = value.others.length + 1
     othersAreReady = value.others.every((other) => !other.isSole)
     return { isSole: value.isSole, others: value.others.length }
   }
 
-  const join = async (): Promise<void> => {
-    const wasAway = standing.mode === 'away'
+  const join = async (isLeaving = false): Promise<void> => {
+    const { members: before } = standing
     const { isSole } = await announce('claim')
+    const wasAway = standing.mode === 'away'
+    if (wasAway && isSole && !isLeaving) {
+      if (before > 1) backSinceMs = clock.monotonicMs()
+      // The others come back as well, each by its next announcement, and use their parts until then.
+      if (clock.monotonicMs() < backSinceMs + 1.5 * beatEveryMs) return
+    }
     standing.carryAll()
-    standing.mode = isSole ? 'sole' : 'shared'
+    standing.stand(isSole ? 'sole' : 'shared')
     if (wasAway) options.report?.back()
   }
 
   const yieldToOthers = async (): Promise<void> => {
-    standing.mode = 'yielding'
+    standing.stand('yielding')
     await sole.handOver()
     await announce('yield')
-    standing.mode = 'shared'
+    // It may have gone away meanwhile, and then comes back with what it has used.
+    if (standing.mode === 'yielding') standing.stand('shared')
   }
 
-  /** Stores what nobody else would know, before this process leaves. */
-  const giveAway = async (): Promise<void> => {
-    if (standing.mode === 'sole') {
-      standing.mode = 'yielding'
-      await sole.handOver()
-    } else if (standing.mode === 'shared') {
+  /** Nobody else draws any more, or the store knows of nobody: what answers have said and is not stored yet is kept. */
+  const becomeSole = async (): Promise<void> => {
+    await store.restore()
+    await drawn.storeEased()
+    if (standing.mode !== 'shared') return
+    standing.carryNews()
+    standing.stand('sole')
+  }
+
+  /** Stores what nobody else would know, and leaves. No call leaves meanwhile. */
+  const leave = async (): Promise<void> => {
+    const wasSole = standing.mode === 'sole'
+    standing.stand('yielding')
+    if (wasSole) await sole.handOver()
+    else {
       await drawn.storeEased()
       await storing.storeAll()
     }
+    // An announcement that arrives later would stand for nobody.
+    await Promise.allSettled([keeping])
+    await store.leave(id)
+    if (standing.mode !== 'yielding') return
+    buckets.clear()
+    standing.stand('out')
   }
 
   const beat = async (): Promise<void> => {
-    if (standing.mode === 'out' || standing.mode === 'yielding' || joining !== null) return
+    if (standing.mode === 'out' || joining !== null) return
     standing.now()
+    const { mode } = standing
     try {
-      const isIdle = clock.monotonicMs() - askedAtMs > idleAfterMs
-      if (isIdle && standing.mode !== 'away') {
-        await giveAway()
-        standing.mode = 'out'
-        buckets.clear()
-        await store.leave(id)
-      } else if (standing.mode === 'sole' && standing.isBelieved()) {
-        const { isSole, others } = await announce('keep')
-        if (!isSole) await join()
+      const isIdle = clock.monotonicMs() - lastTakeAtMs > idleAfterMs
+      if (mode === 'yielding') {
+        // Giving many buckets away takes long, and nobody may take its place before it has.
+        keeping = announce('keep')
+        await keeping
+      } else if (isIdle && mode !== 'away') {
+        await leave()
+      } else if (mode === 'away' || !standing.isBelieved()) {
+        await join()
+      } else {
+        const { isSole, others } = await announce(mode === 'sole' ? 'keep' : 'claim')
+        // While nobody answered it may have gone away, and then comes back by the next announcement.
+        if (standing.mode !== mode) return
+        if (mode === 'shared') {
+          if (isSole) await becomeSole()
+        } else if (!isSole) await join()
         else if (others > 0) await yieldToOthers()
         else sole.storeMeanwhile()
-      } else if (standing.mode === 'shared' && standing.isBelieved()) {
-        const { isSole } = await announce('claim')
-        if (isSole) {
-          // Whoever was there has gone, or the store knows of nobody any more.
-          await store.restore()
-          await drawn.storeEased()
-          buckets.clear()
-          standing.mode = 'sole'
-        }
-      } else {
-        await join()
       }
     } catch (error) {
       standing.bear(error)
       return
     }
-    // Of many buckets this takes long, and the next announcement must not wait for it.
-    if (carried.size > 0 && (standing.mode === 'sole' || standing.mode === 'shared'))
+    // Of many buckets this takes long, and the next announcement must not wait for it. What is stored beside a sole process it would write over.
+    if (carried.size > 0 && (standing.mode === 'sole' || (standing.mode === 'shared' && othersAreReady)))
       void storing.storeOnce().catch(standing.bear)
   }
 
   const take = async (key: BucketKey, lane: CallLane): Promise<Grant | Wait> => {
     standing.doubt()
-    askedAtMs = clock.monotonicMs()
+    lastTakeAtMs = clock.monotonicMs()
     try {
       if (standing.mode === 'out') {
         joining ??= join().finally(() => {
@@ -161,7 +186,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     return away.take(key, lane)
   }
 
-  /** Where the store is away; an answer may come while this process neither draws nor owns, too. */
+  /** Where the store is away. An answer may also come while this process neither draws nor owns. */
   const learnAlone = (key: BucketKey, signal: BudgetSignal): void => {
     if (standing.mode === 'away') away.learn(key, signal)
     else standing.carryForbidden(key, signal)
@@ -176,7 +201,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       if (operation.ofEachProcess === true) return await own.learn(sellerId, operation, signal, scope)
       const key: BucketKey = { sellerId, operation, scope: scope ?? null }
       try {
-        if (standing.mode === 'shared') await drawn.learn(key, signal)
+        if (standing.mode === 'shared' && othersAreReady) await drawn.learn(key, signal)
         else if (standing.mode === 'sole') await sole.learn(key, signal)
         else learnAlone(key, signal)
       } catch (error) {
@@ -198,13 +223,13 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       try {
         // What has come is stored, though nobody waits for it.
         for (const { inTurn } of buckets.values()) await endOf(inTurn)
-        await giveAway()
+        if (standing.mode === 'away' || (standing.mode === 'out' && carried.size > 0)) await join(true)
+        if (standing.mode === 'sole' || standing.mode === 'shared') await leave()
         await store.restore()
-        if (standing.mode !== 'out') await store.leave(id)
       } catch (error) {
         options.report?.away(error)
       }
-      standing.mode = 'out'
+      standing.stand('out')
     },
   }
 }

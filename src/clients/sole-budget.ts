@@ -1,14 +1,5 @@
 import { createInTurn } from '../in-turn.ts'
-import {
-  type BucketMemory,
-  type BudgetSignal,
-  bucketShape,
-  fullBucket,
-  intervalOf,
-  learnFrom,
-  shifted,
-  takeFrom,
-} from './bucket.ts'
+import { type BucketMemory, type BudgetSignal, bucketShape, intervalOf, learnFrom, shifted, takeFrom } from './bucket.ts'
 import {
   type BucketKey,
   type Grant,
@@ -24,6 +15,7 @@ import type { Standing } from './budget-standing.ts'
 import type { CarriedStoring } from './carried-storing.ts'
 import type { CallLane } from './lane.ts'
 import type { RateLimit } from './operation.ts'
+import { nothingOwed } from './owed-requests.ts'
 import { type RecentDraws, shiftedDraws } from './recent-draws.ts'
 import type { SharedBucket } from './shared-bucket.ts'
 import { storedText } from './stored-memory.ts'
@@ -91,7 +83,7 @@ export const createSoleBudget = (standing: Standing, storing: CarriedStoring): S
         const text = textOf({ ...bucket.memory, arrivalMs }, limit, bucket.draws)
         // What is stored already may cover more, but not for long.
         bucket.coveredMs = Math.min(bucket.coveredMs, arrivalMs)
-        return { bucket, storedMs: arrivalMs + standing.aheadMs, text }
+        return { bucket, limit, storedMs: arrivalMs + standing.aheadMs, text }
       })
       if (standing.mode !== 'sole' || used.length === 0) return
       const sentMs = clock.monotonicMs()
@@ -103,7 +95,8 @@ export const createSoleBudget = (standing: Standing, storing: CarriedStoring): S
         return
       }
       standing.now()
-      for (const { bucket, storedMs } of used) bucket.coveredMs = storedMs - standing.aheadMs
+      // What was stored by another limit covers nothing.
+      for (const { bucket, limit, storedMs } of used) if (bucket.limit === limit) bucket.coveredMs = storedMs - standing.aheadMs
     })
 
   /** Stores a bucket before a call leaves, with all others that are to be stored by then. */
@@ -130,15 +123,16 @@ export const createSoleBudget = (standing: Standing, storing: CarriedStoring): S
     if (known !== undefined) return known
     await storing.endOf(name)
     const knownBefore = carried.get(name)
-    const { value, storeMs } = await store.read(name)
+    const { term } = standing
+    const stored = await standing.read(name)
     standing.doubt()
-    if (standing.mode !== 'sole') return null
+    if (standing.mode !== 'sole' || standing.term !== term) return null
     const limit = limitOf(key.sellerId, key.operation)
     if (!buckets.has(name)) {
       // What is being stored meanwhile was not there yet when it was read.
-      if (knownBefore !== undefined && carried.get(name) === undefined) standing.carry(name, knownBefore)
+      if (knownBefore !== undefined && carried.get(name) === undefined) standing.carry(name, knownBefore.known)
       const bucket = standing.bucketOf(key)
-      const { memory, draws } = standing.readingOf(name, value.text, limit, storeMs)
+      const { memory, draws } = standing.readingOf(name, stored, limit)
       bucket.memory = shifted(memory, -standing.aheadMs)
       bucket.limit = limit
       bucket.draws = shiftedDraws(draws, -standing.aheadMs)
@@ -196,7 +190,8 @@ export const createSoleBudget = (standing: Standing, storing: CarriedStoring): S
       const limit = standing.limitOfBucket(bucket)
       const before = bucket.memory
       bucket.memory = learnFrom(limit, before, signal, { nowMs: standing.now(), random: random(), uncounted })
-      bucket.isDirty ||= bucket.memory.rate !== before.rate || bucket.memory.blockedUntilMs !== before.blockedUntilMs
+      const owesMore = bucket.memory.arrivalMs > Math.max(before.arrivalMs, bucket.coveredMs) && owesLong(bucket)
+      bucket.isDirty ||= owesMore || bucket.memory.rate !== before.rate || bucket.memory.blockedUntilMs !== before.blockedUntilMs
     },
     storeMeanwhile() {
       if (isStoringMeanwhile) return
@@ -210,17 +205,15 @@ export const createSoleBudget = (standing: Standing, storing: CarriedStoring): S
     async handOver() {
       await storing.storeAll()
       await puts(async () => {
-        const known = [...buckets].map(([name, bucket]) => {
+        const given = [...buckets].map(([name, bucket]) => {
           const limit = standing.limitOfBucket(bucket)
-          return [name, { memory: bucket.memory, limit, used: fullBucket, draws: bucket.draws }] as const
+          const text = textOf(bucket.memory, limit, bucket.draws)
+          // Known until it is stored.
+          return { name, text, entry: standing.carry(name, { memory: bucket.memory, limit, used: nothingOwed }) }
         })
         buckets.clear()
-        let isWritten = known.length === 0
-        try {
-          isWritten ||= await store.put(id, new Map(known.map(([name, of]) => [name, textOf(of.memory, of.limit, of.draws)])))
-        } finally {
-          if (!isWritten) for (const [name, of] of known) standing.carry(name, of)
-        }
+        if (given.length === 0 || !(await store.put(id, new Map(given.map(({ name, text }) => [name, text]))))) return
+        for (const { name, entry } of given) carried.deleteStored(name, entry)
       })
     },
   }

@@ -516,14 +516,14 @@ test('a process alone uses its rate though the store takes a second and a half',
 /** A process that has used its only call while the store was away. The store is back, and what is to be written is on its way. */
 const usedAway = async () => {
   const { store, share, drain, pass, useWhileAway } = rig(once)
-  let answer = (): void => undefined
+  const answers: (() => void)[] = []
   let isSlow = true
   const a = share('A', {
     ...store,
     swap: async (name, version, text) => {
       if (isSlow)
         await new Promise<void>((resolve) => {
-          answer = resolve
+          answers.push(resolve)
         })
       return await store.swap(name, version, text)
     },
@@ -537,7 +537,7 @@ const usedAway = async () => {
     ...{ a, b, drain, pass },
     go: () => {
       isSlow = false
-      answer()
+      for (const answer of answers) answer()
     },
   }
 }
