@@ -1,107 +1,15 @@
 /** What a process has used of a budget is known to whoever takes its place, whenever and however it ends. In virtual time. */
 import { setImmediate as tick } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { BudgetStore } from '../../src/budget-store.ts'
 import { bucketShape } from '../../src/clients/bucket.ts'
 import { createInProcessBudget, giveBack } from '../../src/clients/budget.ts'
 import type { CallLane } from '../../src/clients/lane.ts'
-import type { RateLimit } from '../../src/clients/operation.ts'
 import { createSharedBudget } from '../../src/clients/shared-budget.ts'
+import { hour, once, rig, said } from './support/budget-rig.ts'
 import { memoryStore, runFleet } from './support/virtual-fleet.ts'
 
-const hour = 3_600_000
-const once: RateLimit = { tokens: 1, perMs: hour }
 const failed = (): never => {
   throw new Error('there is no such process')
-}
-const said = { remaining: null, replenishAt: null, retryAfter: null }
-const rig = (limit: RateLimit) => {
-  const t = { wall: Date.UTC(2026, 10, 22), mono: 0, store: Date.UTC(2026, 10, 22) }
-  const store = memoryStore(() => t.store)
-  const operation = { name: 'orders.list', limit, payloadKeys: [] }
-  const other = { ...operation, name: 'orders.get' }
-  const ended = new Set<string>()
-  const sent: number[] = []
-  const share = (id: string, of: BudgetStore = store) =>
-    createSharedBudget({
-      store: of,
-      id,
-      random: () => 0.5,
-      hasEnded: (who) => ended.has(who),
-      limitOf: (seller) => (seller === 'S' ? limit : { tokens: 5_000, perMs: 60_000 }),
-      clock: { wallMs: () => t.wall, monotonicMs: () => t.mono },
-    })
-  type Shared = ReturnType<typeof share>
-  const pass = (ms: number) => {
-    t.wall += ms
-    t.mono += ms
-    t.store += ms
-  }
-  /** What leaves now. */
-  const drain = async (budget: Shared, most = 10_000) => {
-    let n = 0
-    while (n < most && (await budget.take('S', operation)).granted) {
-      n += 1
-      sent.push(t.mono)
-    }
-    return n
-  }
-  /** Time passes; beats, and calls of another seller. */
-  const live = async (budgets: readonly Shared[], ms: number) => {
-    for (let left = ms; left > 0; left -= 1_000) {
-      pass(Math.min(1_000, left))
-      for (const b of budgets) {
-        await b.beat()
-        await b.take('T', other)
-      }
-    }
-  }
-  const most = (windowMs: number) =>
-    Math.max(...sent.map((from) => sent.filter((at) => at >= from && at < from + windowMs).length))
-  /** A store of which the next call of one kind (or all of them) waits: before it is done (`put`), or after it (`read`). */
-  const holding = (kind: 'put' | 'read', always = false) => {
-    let hold: Promise<void> | null = null
-    let end = { go: (): void => undefined, fail: (): void => undefined }
-    const held = async () => {
-      const h = hold
-      if (!always) hold = null
-      await h
-    }
-    const of: BudgetStore = {
-      ...store,
-      put: async (id, texts) => {
-        if (kind === 'put') await held()
-        return await store.put(id, texts)
-      },
-      read: async (name) => {
-        const answer = await store.read(name)
-        if (kind === 'read') await held()
-        return answer
-      },
-    }
-    const start = () => {
-      hold = new Promise((go, fail) => {
-        end = { go, fail: () => fail(new Error('deadline')) }
-      })
-    }
-    return {
-      of,
-      start,
-      go: () => end.go(),
-      fail: () => end.fail(),
-    }
-  }
-  /** Its only call is made while the store is away. */
-  const useWhileAway = async (budget: Shared) => {
-    await live([budget], 1_000)
-    store.isAway = true
-    await live([budget], 10_000)
-    await drain(budget)
-    await live([budget], 3 * hour)
-    expect(await drain(budget)).toBe(1)
-    store.isAway = false
-  }
-  return { t, store, operation, other, ended, sent, share, pass, drain, live, most, holding, useWhileAway }
 }
 
 test.each([
@@ -129,11 +37,11 @@ test.each([
 test.each(['put', 'read'] as const)(
   'a process that was suspended while its %s was under way leaves the call to the one that has come',
   async (kind) => {
-    const { share, live, pass, holding, operation, drain } = rig(once)
-    const slow = holding(kind)
-    const [a, b] = [share('A', slow.of), share('B')]
+    const { share, live, pass, view, operation, drain } = rig(once)
+    const far = view()
+    const [a, b] = [share('A', far.of), share('B')]
     await live([a], 5_000)
-    slow.start()
+    const slow = far.hold(kind, kind === 'put' ? 'before' : 'after')
     const first = a.take('S', operation)
     await tick()
     pass(7_000)
@@ -144,16 +52,16 @@ test.each(['put', 'read'] as const)(
 )
 
 test('no call leaves behind one that could not be stored', async () => {
-  const { share, live, pass, holding, operation, drain } = rig({ tokens: 20, perMs: hour })
-  const slow = holding('put', true)
-  const [a, b] = [share('A', slow.of), share('B')]
+  const { share, live, pass, view, operation, drain } = rig({ tokens: 20, perMs: hour })
+  const far = view()
+  const [a, b] = [share('A', far.of), share('B')]
   await live([a], 5_000)
-  slow.start()
+  const slow = [far.hold('put'), far.hold('put')]
   const takes = [a.take('S', operation), a.take('S', operation)]
   await tick()
   pass(4_600)
   void a.take('T', operation)
-  slow.fail()
+  for (const put of slow) put.fail()
   const left = (await Promise.all(takes)).filter(({ granted }) => granted).length
   pass(3_000)
   expect(left + (await drain(b))).toBeLessThanOrEqual(2)
@@ -325,16 +233,16 @@ test('calls that waited for the store do not leave beside as many that came late
 })
 
 test('what is computed first is stored first', async () => {
-  const { share, live, drain, holding, operation, ended } = rig(once)
-  const slow = holding('put')
-  const [a, b] = [share('A', slow.of), share('B')]
+  const { share, live, drain, view, operation, ended } = rig(once)
+  const far = view()
+  const [a, b] = [share('A', far.of), share('B')]
   await live([a], 1_000)
   await drain(a)
   await live([a], 2 * hour)
   await a.learn('S', operation, { status: 429, ...said })
   await live([a], 2 * hour)
   await a.learn('S', operation, { status: 200, ...said })
-  slow.start()
+  const slow = far.hold('put')
   const beating = a.beat()
   await tick()
   const draining = drain(a)
@@ -350,9 +258,9 @@ test('what is computed first is stored first', async () => {
 })
 
 test('a call that comes while an idle process gives its buckets away is counted', async () => {
-  const { share, live, drain, pass, holding } = rig(once)
-  const slow = holding('put')
-  const a = share('A', slow.of)
+  const { share, live, drain, pass, view } = rig(once)
+  const far = view()
+  const a = share('A', far.of)
   await live([a], 1_000)
   await drain(a)
   await live([a], hour + 100_000)
@@ -361,7 +269,7 @@ test('a call that comes while an idle process gives its buckets away is counted'
     await a.beat()
   }
   pass(1_500)
-  slow.start()
+  const slow = far.hold('put')
   const beating = a.beat()
   await tick()
   const draining = drain(a)
@@ -479,16 +387,16 @@ test.each([
 })
 
 test('a call given back, and taken again while that is being stored, is known to the successor', async () => {
-  const { share, live, drain, holding, operation, ended } = rig({ tokens: 20, perMs: hour })
-  const slow = holding('put')
-  const [a, b] = [share('A', slow.of), share('B')]
+  const { share, live, drain, view, operation, ended } = rig({ tokens: 20, perMs: hour })
+  const far = view()
+  const [a, b] = [share('A', far.of), share('B')]
   let left = await drain(a, 1)
   const second = await a.take('S', operation)
   if (second.granted) await giveBack(second)
   await live([a], 2_000)
   const third = await a.take('S', operation)
   if (third.granted) await giveBack(third)
-  slow.start()
+  const slow = far.hold('put')
   const beating = a.beat()
   await tick()
   const again = a.take('S', operation)

@@ -1,4 +1,5 @@
 import { setImmediate as tick } from 'node:timers/promises'
+import { expect } from 'vitest'
 import type { BudgetStore } from '../../../src/budget-store.ts'
 import type { RateLimit } from '../../../src/clients/operation.ts'
 import { createSharedBudget } from '../../../src/clients/shared-budget.ts'
@@ -6,20 +7,32 @@ import { memoryStore } from './virtual-fleet.ts'
 
 export { tick }
 export const hour = 3_600_000
+/** Nothing in an answer speaks of what is left. */
 export const said = { remaining: null, replenishAt: null, retryAfter: null }
+/** One call an hour. */
 export const once: RateLimit = { tokens: 1, perMs: hour }
 
-/** A store of which single calls can be held, before or after they are done. */
+/** A call of the store that waits, until it goes on or fails. */
+interface Held {
+  go(): void
+  fail(): void
+}
+
+/** Processes that share the budget of a seller S, step by step in virtual time. */
 export const rig = (first: RateLimit) => {
   const t = { wall: Date.UTC(2026, 10, 22), mono: 0, store: Date.UTC(2026, 10, 22) }
   const of = { limit: first }
-  /** The marketplace: a token bucket of its own. `over`: calls that it would have refused. */
+  /** The marketplace's own bucket. `over`: calls that it would have refused. */
   const market = { tokens: first.tokens, atMs: t.store, sent: 0, over: 0 }
+  /** When calls have left. */
+  const sent: number[] = []
+  /** A call comes to the marketplace. */
   const arrive = () => {
     const { tokens, perMs } = of.limit
     market.tokens = Math.min(tokens, market.tokens + ((t.store - market.atMs) * tokens) / perMs)
     market.atMs = t.store
     market.sent += 1
+    sent.push(t.mono)
     if (market.tokens < 1 - 1e-9) market.over += 1
     else market.tokens -= 1
   }
@@ -27,9 +40,9 @@ export const rig = (first: RateLimit) => {
   const operation = { name: 'orders.list', limit: first, payloadKeys: [] }
   const other = { ...operation, name: 'orders.get' }
   const ended = new Set<string>()
-  const share = (id: string, s: BudgetStore = store) =>
+  const share = (id: string, through: BudgetStore = store) =>
     createSharedBudget({
-      store: s,
+      store: through,
       id,
       random: () => 0.5,
       hasEnded: (who) => ended.has(who),
@@ -42,57 +55,68 @@ export const rig = (first: RateLimit) => {
     t.mono += ms
     t.store += ms
   }
-  const drain = async (budget: Shared, most = 10_000) => {
-    let n = 0
-    while (n < most && (await budget.take('S', operation)).granted) {
-      n += 1
+  /** What leaves now. */
+  const drain = async (budget: Shared, atMost = 10_000) => {
+    let calls = 0
+    while (calls < atMost && (await budget.take('S', operation)).granted) {
+      calls += 1
       arrive()
     }
-    return n
+    return calls
   }
+  /** Time passes; beats, and calls of another seller. */
   const live = async (budgets: readonly Shared[], ms: number) => {
     for (let left = ms; left > 0; left -= 1_000) {
       pass(Math.min(1_000, left))
-      for (const b of budgets) {
-        await b.beat()
-        await b.take('T', other)
+      for (const budget of budgets) {
+        await budget.beat()
+        await budget.take('T', other)
       }
     }
   }
-  /** A store of one process; the call that is held next, before or after it is done. isAway: only for this process. */
+  /** The most that has left within any time so long. */
+  const most = (windowMs: number) =>
+    Math.max(...sent.map((from) => sent.filter((at) => at >= from && at < from + windowMs).length))
+  /** An hourly call is made while the store is away. */
+  const useWhileAway = async (budget: Shared) => {
+    await live([budget], 1_000)
+    store.isAway = true
+    await live([budget], 10_000)
+    await drain(budget)
+    await live([budget], 3 * hour)
+    expect(await drain(budget)).toBe(1)
+    store.isAway = false
+  }
+  /** The store as one process has it: away for it alone, or the next call of a kind held, before it is done or after it. */
   const view = () => {
-    const held: { kind: string; when: 'before' | 'after'; go: () => void; fail: () => void; promise: Promise<void> }[] = []
-    const v = { isAway: false }
-    const wrap =
-      <G extends unknown[], A>(kind: string, ask: (...given: G) => Promise<A>) =>
-      async (...given: G): Promise<A> => {
-        if (v.isAway) throw new Error('away for this one')
-        const i = held.findIndex((h) => h.kind === kind)
-        const h = i < 0 ? null : held.splice(i, 1)[0]
-        if (h?.when === 'before') await h.promise
+    const holds: { readonly kind: keyof BudgetStore; readonly when: 'before' | 'after'; readonly end: Promise<void> }[] = []
+    const state = { isAway: false }
+    const far =
+      <Given extends unknown[], Answer>(kind: keyof BudgetStore, ask: (...given: Given) => Promise<Answer>) =>
+      async (...given: Given): Promise<Answer> => {
+        if (state.isAway) throw new Error('the store is away for this process')
+        const place = holds.findIndex((hold) => hold.kind === kind)
+        const hold = place < 0 ? undefined : holds.splice(place, 1)[0]
+        if (hold?.when === 'before') await hold.end
         const answer = await ask(...given)
-        if (h?.when === 'after') await h.promise
+        if (hold?.when === 'after') await hold.end
         return answer
       }
-    const hold = (kind: keyof BudgetStore, when: 'before' | 'after' = 'before') => {
-      let go = (): void => undefined
-      let fail = (): void => undefined
-      const promise = new Promise<void>((resolve, reject) => {
-        go = () => resolve()
-        fail = () => reject(new Error('deadline'))
-      })
-      promise.catch(() => undefined)
-      held.push({ kind, when, go, fail, promise })
-      return { go: () => go(), fail: () => fail() }
+    const hold = (kind: keyof BudgetStore, when: 'before' | 'after' = 'before'): Held => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      // One that fails may have nobody who waits for it.
+      void Promise.allSettled([promise])
+      holds.push({ kind, when, end: promise })
+      return { go: () => resolve(), fail: () => reject(new Error('the store does not answer in time')) }
     }
-    const of: BudgetStore = {
-      read: wrap('read', (...g) => store.read(...g)),
-      swap: wrap('swap', (...g) => store.swap(...g)),
-      put: wrap('put', (...g) => store.put(...g)),
-      announce: wrap('announce', (...g) => store.announce(...g)),
-      leave: wrap('leave', (...g) => store.leave(...g)),
+    const through: BudgetStore = {
+      read: far('read', store.read),
+      swap: far('swap', store.swap),
+      put: far('put', store.put),
+      announce: far('announce', store.announce),
+      leave: far('leave', store.leave),
     }
-    return Object.assign(v, { of, hold })
+    return Object.assign(state, { of: through, hold })
   }
-  return { market, arrive, t, of, store, operation, other, ended, share, pass, drain, live, view }
+  return { market, sent, arrive, t, of, store, operation, other, ended, share, pass, drain, live, most, useWhileAway, view }
 }
