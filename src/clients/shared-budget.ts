@@ -50,7 +50,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   let lastTakeAtMs = Number.NEGATIVE_INFINITY
   let joining: Promise<void> | null = null
   /** Since when the store answers again to one that was not alone, on a clock that nobody sets. */
-  let backSinceMs = Number.NEGATIVE_INFINITY
+  let backSinceMs: number | null = null
   /** The last announcement while it gives its buckets away. */
   let keeping: Promise<unknown> = Promise.resolve()
   /** Since when sole processes are known to have ended, on a clock that nobody sets. */
@@ -88,11 +88,15 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const { members: before } = standing
     const { isSole } = await announce('claim')
     const wasAway = standing.mode === 'away'
-    if (wasAway && isSole && !isLeaving) {
-      if (before > 1) backSinceMs = clock.monotonicMs()
-      // The others come back as well, each by its next announcement, and use their parts until then.
-      if (clock.monotonicMs() < backSinceMs + 1.5 * beatEveryMs) return
+    if (wasAway && isSole && before > 1 && !isLeaving) {
+      backSinceMs ??= clock.monotonicMs()
+      if (clock.monotonicMs() < backSinceMs + 1.5 * beatEveryMs) {
+        // The others come back as well, each by its next announcement, and use their parts until then.
+        standing.members = before
+        return
+      }
     }
+    backSinceMs = null
     standing.carryAll()
     standing.stand(isSole ? 'sole' : 'shared')
     if (wasAway) options.report?.back()
@@ -157,6 +161,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         else sole.storeMeanwhile()
       }
     } catch (error) {
+      backSinceMs = null
       standing.bear(error)
       return
     }
