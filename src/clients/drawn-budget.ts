@@ -119,9 +119,10 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
   const take = async (key: BucketKey, lane: CallLane): Promise<Grant | Wait> => {
     const bucket = standing.bucketOf(key)
     const monotonicMs = clock.monotonicMs()
-    if (monotonicMs - bucket.askedSinceMs > 2 * leaseForMs) {
-      bucket.askedSinceMs = monotonicMs
-      bucket.asked = 0
+    const overMs = monotonicMs - bucket.askedSinceMs
+    if (overMs > 2 * leaseForMs) {
+      bucket.asked *= leaseForMs / overMs
+      bucket.askedSinceMs = monotonicMs - leaseForMs
     }
     bucket.asked += 1
     const limit = standing.limitOfBucket(bucket)
