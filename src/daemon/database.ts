@@ -7,7 +7,8 @@ import type { QuietLog } from '../observability/log.ts'
 import { pause } from '../pause.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { describeAway, isDatabaseAway, isTurnedAway } from '../store/faults.ts'
-import { finishedMigrations, migrate, missingMigrations } from '../store/migrate.ts'
+import { finishedMigrations, migrateUnlessStopped, missingMigrations } from '../store/migrate.ts'
+import { type LockHolder, waitingForLock } from '../store/migration-lock.ts'
 import { sharedSessions, sharesSessions } from '../store/pooler.ts'
 import type { DaemonContext } from './context.ts'
 
@@ -82,18 +83,29 @@ export const startDatabase = async ({
   return { database, sessionUrl, shownUrl, migrations }
 }
 
-/** Answers what was applied; null: told to stop before Postgres answered. */
+const fieldsOf = ({ pid, applicationName, clientAddress, state, since }: LockHolder): object => ({
+  holder_pid: pid,
+  holder_application: applicationName,
+  holder_address: clientAddress,
+  holder_state: state,
+  holder_since: since,
+})
+
+/** Answers what was applied; null: told to stop before Postgres answered, or while another session held the lock. */
 const migrateWithPatience = async (
   url: string,
   { quiet, stop, mayBePooled }: { readonly quiet: QuietLog; readonly stop: AbortSignal; readonly mayBePooled: boolean },
 ): Promise<readonly string[] | null> => {
   const beganMs = performance.now()
+  const onWaiting = (holder: LockHolder | null): void =>
+    quiet.warn('lock of migrations', holder === null ? {} : fieldsOf(holder), waitingForLock(holder))
   for (;;) {
     try {
       if (mayBePooled && (await sharesSessions(url)))
         quiet.warn('pooler', {}, `${sharedSessions}: set DATABASE_DIRECT_URL to an address past it`)
-      const applied = await migrate(url)
+      const applied = await migrateUnlessStopped(url, { signal: stop, onWaiting })
       quiet.recovered('start', 'Postgres answers')
+      if (applied !== null) quiet.recovered('lock of migrations', 'the lock of migrations was free')
       return applied
     } catch (error) {
       const away = await finishedMigrations(url).then(

@@ -5,13 +5,11 @@ import type { SqlDriverAdapter, SqlMigrationAwareDriverAdapterFactory } from '@p
 import type pg from 'pg'
 import { SteadyClient } from '../steady-client.ts'
 import { applyGrants, isDenied } from './grants.ts'
+import { isSessionLock, lockMigrations, type MigrationWait } from './migration-lock.ts'
 import { openSchemaEngine } from './schema-engine.ts'
 
 const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
-
-/** Key of the advisory lock under which migrations run: one daemon migrates, the others wait. */
-const migrationLock = 7_255_311
 
 /** A migration could not be applied; the database is as it was before that migration. */
 export class MigrationFailed extends Error {
@@ -61,6 +59,8 @@ const wholeScripts = (
   connect: async () => {
     const adapter = await factory.connect()
     opened.push(adapter)
+    const executeRaw = adapter.executeRaw.bind(adapter)
+    adapter.executeRaw = (query) => (isSessionLock(query.sql) ? Promise.resolve(0) : executeRaw(query))
     adapter.executeScript = async (script) => {
       const client = newClient(url)
       await client.connect()
@@ -75,26 +75,37 @@ const wholeScripts = (
 })
 
 /** A login that migrates need not own every table, nor be allowed to make roles: `tallyman grants` says what is missing. */
-const grantIfAllowed = async (client: pg.Client): Promise<void> => {
+const grantIfAllowed = async (url: string): Promise<void> => {
+  const client = newClient(url)
+  await client.connect()
   try {
     await applyGrants(client)
   } catch (error) {
     if (!isDenied(error)) throw error
+  } finally {
+    await client.end()
   }
 }
 
+const patient: MigrationWait = { signal: new AbortController().signal, onWaiting: () => undefined }
+
 /**
- * Applies what is missing of `prisma/migrations`, in order, under an advisory lock; returns the names of those applied now.
+ * Applies what is missing of `prisma/migrations`, in order, under an advisory lock; returns the names of those applied now, or null where it was
+ * told to stop before it had the lock.
  * Keeps the ordinary `_prisma_migrations` table, so `prisma migrate deploy` works on the same database. Afterwards roles and their rights are
  * made, as far as this login may ({@link applyGrants}).
  * @throws MigrationFailed naming the migration and the database's own words
  */
-export const migrate = async (url: string, directory: string = migrationsDirectory): Promise<readonly string[]> => {
+export const migrateUnlessStopped = async (
+  url: string,
+  wait: MigrationWait,
+  directory: string = migrationsDirectory,
+): Promise<readonly string[] | null> => {
   const lock = newClient(url)
   await lock.connect()
   const opened: SqlDriverAdapter[] = []
   try {
-    await lock.query('SELECT pg_advisory_lock($1)', [migrationLock])
+    if (!(await lockMigrations(lock, wait))) return null
     const factory = new PrismaPg({ connectionString: url, max: 2, application_name: 'tallyman migrate', Client: SteadyClient })
     const engine = await openSchemaEngine(await readFile(schemaFile, 'utf8'), wholeScripts(factory, url, opened))
     try {
@@ -108,7 +119,7 @@ export const migrate = async (url: string, directory: string = migrationsDirecto
         filters: { externalTables: [], externalEnums: [] },
       })
       // What an earlier version made knows neither the tables of this one nor its roles.
-      if (appliedMigrationNames.length > 0 && directory === migrationsDirectory) await grantIfAllowed(lock)
+      if (appliedMigrationNames.length > 0 && directory === migrationsDirectory) await grantIfAllowed(url)
       return appliedMigrationNames
     } finally {
       engine.free()
@@ -120,6 +131,10 @@ export const migrate = async (url: string, directory: string = migrationsDirecto
     await lock.end()
   }
 }
+
+/** As {@link migrateUnlessStopped}, however long the lock is held by others. */
+export const migrate = async (url: string, directory?: string): Promise<readonly string[]> =>
+  (await migrateUnlessStopped(url, patient, directory)) ?? []
 
 /** Names of migrations that the database has finished; none when it has never been migrated. */
 export const finishedMigrations = async (url: string): Promise<readonly string[]> => {

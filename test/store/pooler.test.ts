@@ -1,11 +1,14 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrate.ts'
 import { sharesSessions } from '../../src/store/pooler.ts'
 import { sessionBounds } from '../../src/store/session.ts'
 import { cli } from '../cli/run.ts'
+import { eventually } from '../support/eventually.ts'
 import { hasPgbouncer, startTestPooler, type TestPooler } from '../support/pgbouncer.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { query } from '../support/query.ts'
 import { vocabularyOf } from '../support/vocabulary.ts'
 
 describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
@@ -113,6 +116,20 @@ describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
       await doctor({ DATABASE_URL: pooled, DATABASE_DIRECT_URL: 'postgresql://tallyman:of-nobody@127.0.0.1:1/none' }),
     ).toMatch(/^fail +database: DATABASE_DIRECT_URL does not answer: connect ECONNREFUSED/m)
     expect(await doctor({ DATABASE_URL: sessions.through(direct) })).toMatch(/^ok +database: answers and is migrated$/)
+  })
+
+  test('a start that migrates through it leaves no lock behind in its sessions', async () => {
+    const empty = await postgres.emptyDatabase()
+    expect(await migrate(transactions.through(empty))).not.toEqual([])
+    await eventually(async () => {
+      const held = await query(
+        empty,
+        `SELECT l.objid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+         WHERE d.datname = current_database() AND l.locktype = 'advisory'`,
+      )
+      expect(held).toEqual([])
+    }, 5_000)
+    expect(await migrate(empty)).toEqual([])
   })
 
   test('the command line migrates and grants past it', async () => {
