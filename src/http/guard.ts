@@ -41,7 +41,7 @@ export interface Guard {
   admit(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>
   /** The holder of a key that somebody signs in with. @throws Problem */
   holderOf(request: FastifyRequest, key: string): Promise<Caller>
-  /** Who is signed in, by the cookie, or needs not be; null: a key is needed. @throws Problem */
+  /** Who is signed in, by a key that is sent or by the cookie, or needs not be; null: a key is needed. @throws Problem */
   visitor(request: FastifyRequest): Promise<{ readonly caller: Caller; readonly expiresAt: Date | null } | null>
 }
 
@@ -52,6 +52,12 @@ const credential = (header: string | undefined, basicToo: boolean): string | nul
   if (!basicToo) return null
   const pair = Buffer.from(value, 'base64').toString('utf8')
   return pair.slice(pair.indexOf(':') + 1)
+}
+
+/** Whether a header has a named key in it, in whatever form. */
+const hasNamedKey = (header = ''): boolean => {
+  const [, pair = ''] = /^basic +(\S+)/i.exec(header) ?? []
+  return [header, Buffer.from(pair, 'base64').toString('utf8')].some((text) => text.includes(keyPrefix))
 }
 
 /** Host part of a Host header, without its port and in lower case. */
@@ -116,6 +122,22 @@ export const createGuard = ({ apiKey, signed, keys, sessions, failedKeys }: Guar
     throw refuse('The API key is wrong.')
   }
 
+  /**
+   * The holder of the key that a request comes with; null: it comes with none, or with one that is not needed. Whoever sends a named key is held to
+   * it, also where none is needed: one that cannot be read there must not open more than it does. @throws Problem
+   */
+  const holderOfSent = async (
+    request: FastifyRequest,
+    basicToo: boolean,
+    refuse: (detail: string) => Problem,
+  ): Promise<Caller | null> => {
+    const { authorization } = request.headers
+    const given = credential(authorization, basicToo)
+    if (given !== null && isNamed(given)) return holderOfNamed(request, given, refuse)
+    if (expected === null && hasNamedKey(authorization)) throw refuse('Send the key as: Authorization: Bearer <key>.')
+    return null
+  }
+
   const requireLoopback = (request: FastifyRequest): void => {
     if (expected !== null || isLoopback(hostName(request.headers.host ?? ''))) return
     // Without a key the server listens on the loopback interface only; this detects foreign names that resolve to it (DNS rebinding).
@@ -152,8 +174,8 @@ export const createGuard = ({ apiKey, signed, keys, sessions, failedKeys }: Guar
       return new Problem('unauthenticated', { detail })
     }
     const given = credential(request.headers.authorization, access === 'browser')
-    // Whoever sends a named key is held to it, also where none is needed.
-    if (given !== null && isNamed(given)) return holderOfNamed(request, given, refuse)
+    const holder = await holderOfSent(request, access === 'browser', refuse)
+    if (holder !== null) return holder
     const session = await sessionOf(request)
     if (session !== null) return session.caller
     if (access === 'signed' && signed) return signer
@@ -183,6 +205,8 @@ export const createGuard = ({ apiKey, signed, keys, sessions, failedKeys }: Guar
     },
     visitor: async (request) => {
       requireLoopback(request)
+      const holder = await holderOfSent(request, false, (detail) => new Problem('unauthenticated', { detail }))
+      if (holder !== null) return { caller: holder, expiresAt: null }
       const session = await sessionOf(request)
       if (session !== null) return session
       return expected === null ? { caller: operatorCaller(null), expiresAt: null } : null

@@ -247,6 +247,25 @@ describe('a key', () => {
     await open.close()
   })
 
+  test('tells of itself where no key is needed, and is refused in a form that is not read there', async () => {
+    const open = await startServer(stage.database, { sellers: () => ['s-1', 's-2'] })
+    const { key, id } = await addKey({ name: 'bound on the machine', scopes: ['read'], sellerIds: ['s-1'] })
+    const named = await send(open, key, 'GET', '/v1/session')
+    expect(named).toMatchObject({ status: 200, body: { signedIn: true, scopes: ['read'], sellers: ['s-1'], expiresAt: null } })
+    expect(textAt(named.body, 'name')).toBe('bound on the machine')
+    expect(listAt(named.body, 'clocks').map((clock) => at(clock, 'sellerId'))).toEqual(['s-1'])
+    expect((await send(open, null, 'GET', '/v1/session')).body).toMatchObject({ name: null, scopes, sellers: null })
+    expect((await send(open, `${key}x`, 'GET', '/v1/session')).status).toBe(401)
+    const forms = [key, `Basic ${btoa(`x:${key}`)}`, `Basic ${btoa(`${key}:`)}`, `Bearer ${key} ${key}`, `Token ${key}`]
+    for (const path of ['/v1/session', '/v1/orders'])
+      for (const authorization of forms) {
+        expect((await open.json(path, { headers: { authorization } })).status, authorization.replace(key, 'key')).toBe(401)
+      }
+    expect((await send(open, `${key}x`, 'DELETE', '/v1/session')).status).toBe(401)
+    await open.close()
+    await call(apiKey, 'DELETE', `/v1/keys/${id}?reason=test`)
+  })
+
   test('is answered with 503 while the database is away, and not called wrong', async () => {
     const { key } = await addKey({ name: 'in an outage', scopes: ['read'] })
     const away = openDatabase({ vocabularyOf, url: 'postgres://nobody@127.0.0.1:1/nothing' })

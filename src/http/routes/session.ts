@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { scopes } from '../../domain/keys.ts'
-import { type App, openProblems, problems } from '../app.ts'
+import { type App, problems } from '../app.ts'
 import { actingAs, apiKeyId, type Caller } from '../caller.ts'
 import { isSecure } from '../guard.ts'
 import { marketplaceKinds } from '../services.ts'
@@ -9,7 +9,9 @@ import type { RouteParts } from './parts.ts'
 
 const sessionSchema = z
   .object({
-    signedIn: z.boolean().meta({ description: 'Whether requests of this browser are accepted. false: sign in.' }),
+    signedIn: z
+      .boolean()
+      .meta({ description: 'Whether requests of this browser, or with the key that is sent, are accepted. false: sign in.' }),
     name: z.string().nullable().meta({ description: 'Name of the key; null: API_KEY, or no key is needed.' }),
     scopes: z.array(z.enum(scopes)).readonly(),
     sellers: z.array(z.string()).readonly().nullable().meta({ description: 'Sellers that the key is bound to; null: all.' }),
@@ -62,7 +64,7 @@ export const sessionRoutes = (app: App, { services, guard, sessions }: RoutePart
       tags: ['sessions'],
       summary: 'Who is signed in',
       security: [],
-      response: { 200: sessionSchema, ...openProblems() },
+      response: { 200: sessionSchema, ...problems() },
     },
     handler: async (request) => {
       const visitor = await guard.visitor(request)
@@ -104,7 +106,7 @@ export const sessionRoutes = (app: App, { services, guard, sessions }: RoutePart
       tags: ['sessions'],
       summary: 'Sign out',
       security: [],
-      response: { 200: z.object({ signedIn: z.boolean() }), ...openProblems() },
+      response: { 200: z.object({ signedIn: z.boolean() }), ...problems() },
     },
     handler: async (request, reply) => {
       const token = sessionToken(request.headers.cookie)
