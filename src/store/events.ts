@@ -226,7 +226,7 @@ export const settleEvent = async (
 ): Promise<boolean> => {
   const settled = await tx.execute(
     `UPDATE tallyman.erp_event SET status = $3, body_hash = COALESCE(decode($4, 'hex'), body_hash), seller_id = COALESCE($5, seller_id), problem = $6::jsonb,
-       processed_at = now()
+       processed_at = now(), waits_for = NULL
      WHERE source = $1 AND id = $2 AND status = 'received'`,
     key.source,
     key.id,

@@ -55,6 +55,12 @@ test('waiting events come in their order, are put off, and are settled once', as
   })
   await putOff(0)
   expect(await due()).toEqual(['c', 'b'])
+  // Whoever reads the table by SQL must not find a reason to wait in what is decided.
+  const b = { source: 'urn:erp', id: 'b' }
+  await stage.database.transaction((tx) => settleEvent(tx, b, { bodyHash: null, sellerId: null, problem: null }))
+  expect(await stage.database.query(`SELECT status, waits_for FROM tallyman.erp_event WHERE id = 'b'`)).toEqual([
+    { status: 'accepted', waits_for: null },
+  ])
 })
 
 test('a row is due from its time on, although that is kept to the millisecond', async () => {

@@ -86,6 +86,12 @@ const deniesTheOrder = (failure: MarketplaceFailure): boolean =>
   failure.httpStatus === 404 &&
   failure.faults.every(({ code }) => !/^URI_NOT_FOUND/i.test(code ?? ''))
 
+/** Why an event waits whose order could not be asked for. Where nobody was asked, there was no answer to tell of. */
+const reasonOf = (error: unknown): string =>
+  error instanceof MarketplaceFailure && error.kind === 'throttled' && error.httpStatus === null && error.networkCode === null
+    ? 'the rate budget lets its order be looked up later'
+    : messageOf(error)
+
 /** Whether a signal has fired since its time is up, and not since what it belongs to is stopped. */
 const isTimeUp = ({ reason }: AbortSignal): boolean => reason instanceof DOMException && reason.name === 'TimeoutError'
 
@@ -169,7 +175,7 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
         { err: error, seller_id: key.sellerId, purchase_order_id: key.purchaseOrderId },
         'an event waits: its order cannot be fetched now',
       )
-      return later(messageOf(error), untilMs)
+      return later(reasonOf(error), untilMs)
     }
     pauses.delete(key.sellerId)
     if (observed === null) return { presence: 'unknown' }

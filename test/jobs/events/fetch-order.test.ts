@@ -7,7 +7,7 @@ import { createOrderFetcher, type OrderPresence } from '../../../src/jobs/events
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { pauseSeller, recordSellers } from '../../../src/store/sellers.ts'
 import { wireOrderSample } from '../../clients/samples.ts'
-import { type Answer, sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
+import { type Answer, generousLimits, sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
 import { withDatabase } from '../../support/database.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -24,9 +24,9 @@ const startFetcher = (...answers: readonly (readonly [status: number, body: unkn
   })
 
 /** A fetcher over a marketplace that answers so. */
-const startFetcherAt = async (answer: Answer) => {
+const startFetcherAt = async (answer: Answer, limits = generousLimits) => {
   const { url, seen } = await startMarketplace(answer)
-  const { client } = startClient(url)
+  const { client } = startClient(url, { budget: createInProcessBudget({ limits }) })
   const sellers = { only: () => 'S-1', has: () => true }
   const ordersOf = () => client.of(ordersEndpoint)
   clock.nowMs = 1_000_000
@@ -218,5 +218,20 @@ test('lookups of a seller take a share of the budget, and leave the rest to othe
   for (const one of waiting) expect(one).toMatchObject({ againInMs: expect.any(Number) })
   expect(found[0]).toEqual({ presence: 'unknown' })
   expect(await ensure()).toEqual({ presence: 'stored' })
+  expect(asked()).toBe(1)
+})
+
+test('an event whose order the budget does not let be asked for says so, and not that there was no answer', async () => {
+  const limits = { ...generousLimits, 'orders.get': { tokens: 1, perMs: 60_000 } }
+  const { ensure, asked } = await startFetcherAt(
+    (_request, response) => sendJson(response, 200, { order: wireOrderSample('108') }),
+    limits,
+  )
+  expect(await ensure()).toEqual({ presence: 'stored' })
+  expect(await ensure('109')).toEqual({
+    presence: 'later',
+    reason: 'the rate budget lets its order be looked up later',
+    againInMs: expect.any(Number),
+  })
   expect(asked()).toBe(1)
 })
