@@ -183,6 +183,43 @@ test('a seller twice and an address that is missing are faults with their places
   ])
 })
 
+const named = '- sellerId: a\n  clientId: c\n  clientSecret: s\n'
+
+test.each([
+  [
+    'a member of the document',
+    `seller:\n${named}`,
+    /^line 1: seller is unknown, sellers is near; accepted: sellers, each with sellerId/,
+  ],
+  ['a list', `sellers:\n${named}  campaignIds:\n    1: x\n`, /^line 5: sellers\[0\]\.campaignIds is wrong/],
+  [
+    'an operation',
+    `${named}  rateLimits:\n    orders.shop:\n      tokens: 30\n      per: 1m\n`,
+    /^line 5: sellers\[0\]\.rateLimits\.orders\.shop is wrong: there is no operation orders\.shop, orders\.ship is near/,
+  ],
+  [
+    'a limit without its tokens',
+    `${named}  rateLimits:\n    orders.cancel: {tokens: 3, per: 1m}\n    orders.ship:\n      per: 1m\n`,
+    /^line 6: sellers\[0\]\.rateLimits\.orders\.ship\.tokens is missing; accepted: operation -> /,
+  ],
+  [
+    'a member of a limit',
+    `${named}  rateLimits:\n    orders.ship:\n      tokens: 3\n      per: 1m\n      token:\n        3\n`,
+    /^line 8: sellers\[0\]\.rateLimits\.orders\.ship\.token is unknown, tokens is near; accepted: operation -> /,
+  ],
+])('a fault names the line of the name, though what it is about begins below: %s', (_what, text, fault) => {
+  expect(faultsOf(text)).toContainEqual(expect.stringMatching(fault))
+})
+
+test('an operation that there is not is answered with the names of those that there are', () => {
+  const rateLimits = { 'orders.shop': { tokens: 30, per: '1m' } }
+  expect(faultsOf(sellers({ rateLimits }))).toEqual([
+    expect.stringMatching(
+      /^line 7: sellers\[0\]\.rateLimits\.orders\.shop is wrong: there is no operation orders\.shop, orders\.ship is near; accepted: .*; operations: .*orders\.cancel, /,
+    ),
+  ])
+})
+
 test.each(['CLIENT_SECRET', 'API_KEY'])('a %s_FILE that is no path is a fault that does not repeat it', (name) => {
   const others = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', ...(name === 'API_KEY' ? { CLIENT_SECRET: 's' } : {}) }
   const read = (): string => configFaults({ ...others, [`${name}_FILE`]: 'hunter2' }).join()

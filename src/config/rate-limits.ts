@@ -12,7 +12,8 @@ export const operationNames: readonly string[] = [
   ]),
 ].sort()
 
-const limit = z.strictObject({
+/** One limit of `RATE_LIMITS`. */
+export const rateLimit = z.strictObject({
   tokens: z.int().min(1).max(1_000_000),
   per: z.string().transform((text, context): number => {
     const perMs = parseDurationMs(text)
@@ -24,13 +25,13 @@ const limit = z.strictObject({
 
 /** Limits in place of the marketplace's published ones: operation -> requests in a time. Names of operations that there are not are refused. */
 export const rateLimits = z
-  .record(z.string(), limit)
+  .record(z.string(), rateLimit)
   .superRefine((limits, context) => {
     for (const name of Object.keys(limits)) {
       if (operationNames.includes(name)) continue
       const near = nearestName(name, operationNames)
-      const known = near === null ? `operations are ${operationNames.join(', ')}` : `${near} is near`
-      context.addIssue({ code: 'custom', path: [name], message: `there is no operation ${name}; ${known}` })
+      const message = `there is no operation ${name}${near === null ? '' : `, ${near} is near`}`
+      context.addIssue({ code: 'custom', path: [name], message })
     }
   })
   .transform((limits) =>

@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { z } from 'zod'
 import { nearestName } from '../domain/nearest.ts'
 import { type Credential, readCredential } from './credentials.ts'
+import { operationNames, rateLimit, rateLimitsAccepted } from './rate-limits.ts'
 import { type SellerEntry, sellerEntry, sellersDocument } from './seller-entry.ts'
 import { type LineOf, readYamlFile } from './yaml-file.ts'
 
@@ -33,21 +34,31 @@ const placeIn = (place: readonly PropertyKey[]): string =>
 const mostFaultsOfFile = 20
 const acceptedMembers = 'accepted: sellers, each with sellerId, clientId and clientSecret (or …File, …Env of these)'
 
+/** What is accepted at a place of an entry, and the names of members there. */
+const acceptedAt = (place: readonly PropertyKey[]): { readonly text: string; readonly names: readonly string[] } => {
+  if (place[2] === 'rateLimits')
+    return {
+      text: `accepted: ${rateLimitsAccepted}; operations: ${operationNames.join(', ')}`,
+      names: Object.keys(rateLimit.shape),
+    }
+  return { text: acceptedMembers, names: place.length <= 1 ? ['sellers'] : Object.keys(sellerEntry.shape) }
+}
+
 /** What stands where a name should may be a value, after a colon without its space: only what can be a name is repeated. */
 const canBeName = (key: string): boolean => /^[A-Za-z]{1,32}$/.test(key)
 
 const faultsOfShape = (error: z.ZodError): readonly Fault[] =>
   error.issues.flatMap((issue): readonly Fault[] => {
+    const accepted = acceptedAt(issue.path)
     if (issue.code === 'unrecognized_keys') {
-      const known = issue.path.length <= 1 ? ['sellers'] : Object.keys(sellerEntry.shape)
       return issue.keys.map((key) => {
-        if (!canBeName(key)) return { path: issue.path, text: `has a member whose name is unknown; ${acceptedMembers}` }
-        const near = nearestName(key, known)
-        return { path: [...issue.path, key], text: `is unknown${near === null ? '' : `, ${near} is near`}; ${acceptedMembers}` }
+        if (!canBeName(key)) return { path: issue.path, text: `has a member whose name is unknown; ${accepted.text}` }
+        const near = nearestName(key, accepted.names)
+        return { path: [...issue.path, key], text: `is unknown${near === null ? '' : `, ${near} is near`}; ${accepted.text}` }
       })
     }
     const isMissing = issue.code === 'invalid_type' && /received undefined$/.test(issue.message)
-    return [{ path: issue.path, text: `${isMissing ? 'is missing' : `is wrong: ${issue.message}`}; ${acceptedMembers}` }]
+    return [{ path: issue.path, text: `${isMissing ? 'is missing' : `is wrong: ${issue.message}`}; ${accepted.text}` }]
   })
 
 /** The sellers that have no fault; the faults of the others join `faults`. */

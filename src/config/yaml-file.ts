@@ -1,9 +1,20 @@
-import { type Document, isAlias, isCollection, isNode, isPair, LineCounter, parseDocument, type YAMLError } from 'yaml'
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type YAMLError,
+} from 'yaml'
 import { readRegularText } from '../regular-file.ts'
 
 // Nothing that the parser says is repeated: its messages quote the text, and the text may be a secret.
 
-/** The line of the file in which a value stands, or what it should stand in. */
+/** The line of the file in which the name of a member stands, or an item of a list, or what it should stand in. */
 export type LineOf = (path: readonly PropertyKey[]) => number
 
 /** What a file of JSON or YAML holds, or what keeps it from being read. */
@@ -90,6 +101,13 @@ const faultOf = (document: Document.Parsed, lines: LineCounter): string | null =
   return obstacle === null ? null : `${placeOf(lines, obstacle.offset)}: ${obstacle.why}`
 }
 
+/** What a step of a path leads to: of a member its name, since a value may begin on a line below; undefined: there is none. */
+const stepOf = (document: Document, path: readonly PropertyKey[]): unknown => {
+  const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
+  if (!isMap(holder)) return document.getIn(path, true)
+  return holder.items.find(({ key }) => isScalar(key) && String(key.value) === String(path.at(-1)))?.key
+}
+
 /** Reads a file of JSON or YAML. Its faults name places and never what stands there. */
 export const readYamlFile = (file: string): YamlFile => {
   const source = readRegularText(file)
@@ -103,7 +121,7 @@ export const readYamlFile = (file: string): YamlFile => {
   const value: unknown = document.toJS({ maxAliasCount: -1 })
   const lineOf: LineOf = (path) => {
     for (let depth = path.length; depth > 0; depth -= 1) {
-      const node = document.getIn(path.slice(0, depth), true)
+      const node = stepOf(document, path.slice(0, depth))
       if (isNode(node) && node.range) return lines.linePos(node.range[0]).line
     }
     return 1
