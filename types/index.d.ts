@@ -2648,7 +2648,7 @@ export interface components {
             /** @description When an operator removed it, and kept its past; null: it is not removed, or in the settings of a process again. */
             removedAt: string | null;
             removedBy: string | null;
-            /** @description The processes that serve it, as they have said within a minute. */
+            /** @description The processes that serve it, as they have said within a minute; none that has ended on this machine. */
             servedBy: string[];
             /** @description Open orders; at most 10000 are counted. */
             openOrders: number;

@@ -79,6 +79,13 @@ test('a reload at one process is one at each, which the answer says, and so is w
   expect(await reload()).toMatchObject({ status: 200, body: { others: [] } })
 })
 
+test('a process that was killed on this machine serves no seller from then on', async () => {
+  const servedBy = async () => (await http.call('GET', '/v1/sellers?sellerId=seller-a')).body
+  expect(await servedBy()).toMatchObject({ items: [{ servedBy: [expect.any(String), expect.any(String)] }] })
+  await worker.kill()
+  expect(await servedBy()).toMatchObject({ items: [{ servedBy: [expect.any(String)] }] })
+})
+
 test('a process whose own settings are wrong keeps its sellers, and the answer says what is wrong', async () => {
   await write('http', entries)
   await write('worker', [entries[1], { ...entries[0], clientSecret: '' }])

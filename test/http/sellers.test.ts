@@ -188,6 +188,8 @@ describe('a removal', () => {
       /^Seller s-old is served by host@mark-7-00000000\. Take it out of SELLERS_FILE .*`tallyman sellers reload`, POST \/v1\/sellers\/reload\), and try again/,
     )
     const knowing = await startServer(stage.database, { hasEnded: (name) => name === 'host@mark-7-00000000' })
+    const servedBy = async (by: TestServer) => at((await by.json('/v1/sellers?sellerId=s-old')).body, 'items', 0, 'servedBy')
+    expect([await servedBy(server), await servedBy(knowing)]).toEqual([['host@mark-7-00000000'], []])
     expect(await knowing.json('/v1/sellers/s-old', { method: 'DELETE' })).toMatchObject({ status: 200 })
     await knowing.close()
   })

@@ -39,7 +39,9 @@ const counted = (what: string) => z.int().meta({ description: `${what}; at most 
 const listedSellerSchema = z
   .object({
     ...sellerSchema.shape,
-    servedBy: z.array(z.string()).meta({ description: 'The processes that serve it, as they have said within a minute.' }),
+    servedBy: z.array(z.string()).meta({
+      description: 'The processes that serve it, as they have said within a minute; none that has ended on this machine.',
+    }),
     openOrders: counted('Open orders'),
     lateOrders: counted('Open orders that should have been shipped'),
     openCommands: counted('Commands that are under way or wait'),
@@ -191,7 +193,7 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
         const served = new Set(services.sellers())
         const nowOf = (sellerId: string): Date | null => (served.has(sellerId) ? services.marketplaceNow(sellerId) : null)
         const works = await readSellerWork(database, deadlineRulesOf(database, sellerIds, nowOf))
-        const processes = await listSellerProcesses(database)
+        const processes = (await listSellerProcesses(database)).filter(({ process }) => !services.hasEnded(process))
         const waiting = Map.groupBy(
           (await services.budget()).filter(({ available }) => available === 0),
           ({ sellerId }) => sellerId,
