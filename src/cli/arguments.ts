@@ -19,6 +19,14 @@ export const parseCount = (text: string): number => {
   throw new InvalidArgumentError('a whole number of at least 1 is accepted.')
 }
 
+const mostHours = 168
+
+/** Hours that a forecast looks ahead, up to a week. @throws InvalidArgumentError */
+export const parseHours = (text: string): number => {
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= mostHours) return Number(text)
+  throw new InvalidArgumentError(`a whole number from 1 to ${mostHours} is accepted.`)
+}
+
 /** A month, `YYYY-MM`. @throws InvalidArgumentError */
 export const parseMonth = (text: string): string => {
   if (/^20\d{2}-(0[1-9]|1[0-2])$/.test(text)) return text

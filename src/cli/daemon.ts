@@ -21,17 +21,21 @@ export class Refused extends Failed {
   readonly status: number
   /** The `code` member of the problem document, if it has one. */
   readonly code: string | null
+  /** What is wrong, each with the place that the daemon names. */
+  readonly faults: readonly { readonly path: string; readonly message: string }[]
   /** When the daemon asks to retry later: after how many milliseconds. */
   readonly retryAfterMs: number | null
   constructor(told: {
     status: number
     message: string
     notes: readonly string[]
+    faults: Refused['faults']
     code: string | null
     retryAfterMs: number | null
   }) {
     super(told.message, told.notes)
     this.status = told.status
+    this.faults = told.faults
     this.code = told.code
     this.retryAfterMs = told.retryAfterMs
   }
@@ -107,6 +111,7 @@ export const refusalOf = (status: number, body: string, retryAfterHeader: string
     status,
     message: `${what}: ${said}`,
     notes,
+    faults: (problem.errors ?? []).map(({ path: place = '', message: what = 'is wrong' }) => ({ path: place, message: what })),
     code: problem.code ?? null,
     retryAfterMs: retryAfter(retryAfterHeader),
   })

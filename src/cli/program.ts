@@ -22,6 +22,7 @@ import { addSend } from './groups/send.ts'
 import { addSyncs } from './groups/syncs.ts'
 import { addWebhooks } from './groups/webhooks.ts'
 import type { Program } from './parts.ts'
+import { inWordsOf } from './refused-options.ts'
 import { syncedResources } from './syncs.ts'
 import { oneLine, paint, write } from './terminal.ts'
 
@@ -108,7 +109,13 @@ export const runCli = async (args: readonly string[], process: CliProcess): Prom
   const program = buildProgram(process, async (command, action) => {
     const { json } = command.optsWithGlobals<{ json?: true }>()
     const context = createContext(process, json === true)
-    await action(context).finally(() => context.daemon.close())
+    try {
+      await action(context)
+    } catch (error) {
+      throw inWordsOf(command, error)
+    } finally {
+      context.daemon.close()
+    }
   })
   try {
     await program.parseAsync(args, { from: 'user' })

@@ -270,7 +270,7 @@ describe('sync and backfill', () => {
       jobs: ['sandbox-seller/returns/changed', 'sandbox-seller/returns/reread'],
     })
     expect((await tallyman(['sync', 'bogus'])).talk).toContain('there are orders, returns')
-    expect((await tallyman(['sync', 'orders', '--seller', 'nobody'])).talk).toContain('sellerId: ')
+    expect((await tallyman(['sync', 'orders', '--seller', 'nobody'])).talk).toContain('--seller: ')
   })
 
   test('a backfill is followed to its end; the second time it finds nothing new', async () => {

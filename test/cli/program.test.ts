@@ -17,6 +17,8 @@ describe('misuse exits with 2 and says what is wrong', () => {
     [['backfill', 'orders', '--from', '2026-02-30'], /a date such as 2026-03-01/],
     [['backfill', 'orders', '--from', '2026-03-02', '--to', '2026-03-01'], /--to must be later than --from/],
     [['commands', 'list', '--limit', '0'], /a whole number of at least 1/],
+    [['forecast', '--hours', '169'], /option '--hours <number>' argument '169' is invalid. a whole number from 1 to 168/],
+    [['forecast', '--hours', '0'], /a whole number from 1 to 168/],
     [['commands', 'show'], /missing required argument 'id'/],
     [['commands', 'retry', 'c1'], /required option '--reason <text>'/],
     [['commands', 'reject', 'c1', '--reason'], /argument missing/],

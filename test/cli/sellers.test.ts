@@ -40,6 +40,19 @@ test('sellers are listed, paused with a reason and resumed', async () => {
   expect(unknown).toMatchObject({ code: 1, talk: expect.stringContaining('There is no seller nobody') })
 })
 
+test.each([
+  [['forecast', '--seller', ''], 2, 'tallyman: --seller: must not be empty'],
+  [['audit', '--who', 'x', '--seller', ''], 2, 'tallyman: --seller: '],
+  [['keys', 'add', '', '--scope', 'read', '--reason', 'test'], 1, '  <name>: '],
+  [['keys', 'add', 'long', '--scope', 'read', '--reason', 'x'.repeat(5_000)], 1, '  --reason: '],
+  [['sync', 'orders', '--seller', 'nobody'], 1, '  --seller: is nobody, a seller that this daemon does not serve'],
+] as const)('what the daemon says of values names the options: %j', async (args, code, said) => {
+  const refused = await tallyman(args)
+  expect(refused).toMatchObject({ code, out: '' })
+  expect(refused.talk).toMatch(new RegExp(`^${said}`, 'm'))
+  expect(refused.talk).not.toContain('query.')
+})
+
 test('a seller is shown with its open work and the lag of its orders', async () => {
   await eventually(async () =>
     expect((await tallyman(['sellers', 'show', sellerId])).out).toMatch(

@@ -191,7 +191,7 @@ test('what is asked wrongly is said', async () => {
     talk: expect.stringContaining('This daemon serves no seller nobody.'),
   })
   expect(await cli(['forecast', '--hours', '500'], environment)).toMatchObject({
-    code: 1,
+    code: 2,
     talk: expect.stringContaining('hours'),
   })
   expect(await cli(['forecast', '--hours', 'soon'], environment)).toMatchObject({ code: 2 })

@@ -217,7 +217,7 @@ describe('the command line', () => {
     })
     expect(await tallyman('watch')).toMatchObject({ code: 2 })
     sellers = ['s-1', 's-2']
-    expect(await tallyman('watch', 'A')).toMatchObject({ code: 1, talk: expect.stringContaining('sellerId: is required') })
+    expect(await tallyman('watch', 'A')).toMatchObject({ code: 1, talk: expect.stringContaining('--seller: is required') })
     expect(await tallyman('watch', 'A', '--seller', 's-2', '--json')).toMatchObject({ code: 0 })
   })
 })
