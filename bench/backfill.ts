@@ -19,10 +19,9 @@ import { startTestDaemon, type TestDaemon } from '../test/support/daemon.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
 import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder, daemonFlags, forgetPeak, median, numberOption, processorMs, residentMb, walBytes } from './measure.ts'
+import { benchFolder, benchOptions, daemonFlags, forgetPeak, median, processorMs, residentMb, walBytes } from './measure.ts'
 
-const orders = numberOption('orders', 20_000)
-const rounds = numberOption('rounds', 1)
+const { orders, rounds } = benchOptions({ orders: 20_000, rounds: 1 }).numbers
 const pageSize = 200
 const placedAtOnce = 20_000
 const dayMs = 86_400_000

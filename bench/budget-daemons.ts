@@ -11,10 +11,11 @@ import { eventually } from '../test/support/eventually.ts'
 import { startTestPostgres } from '../test/support/postgres.ts'
 import { startTestRedis } from '../test/support/redis.ts'
 import { startTestSandbox } from '../test/support/sandbox.ts'
-import { daemonFlags, numberOption } from './measure.ts'
+import { benchOptions, daemonFlags } from './measure.ts'
 
-const seconds = numberOption('seconds', 150)
-const redisWanted = process.argv.includes('redis')
+const { numbers, queues } = benchOptions({ seconds: 150 }, { queues: true })
+const { seconds } = numbers
+const redisWanted = queues === 'redis'
 const limit = { tokens: 60, perMs: 60_000 }
 /** A full bucket, what comes in while it runs, and some more, so that work never ends. */
 const orders = Math.ceil(limit.tokens + (seconds * 1_000 * limit.tokens) / limit.perMs) + 40

@@ -5,9 +5,10 @@
  */
 import type { RateLimit } from '../src/clients/operation.ts'
 import { runFleet } from '../test/clients/support/virtual-fleet.ts'
-import { numberOption } from './measure.ts'
+import { benchOptions } from './measure.ts'
 
-const durationMs = numberOption('minutes', 60) * 60_000
+const { minutes } = benchOptions({ minutes: 60 }).numbers
+const durationMs = minutes * 60_000
 const halvedAtMs = durationMs / 6
 const recoveryMs = 60_000
 const perMinute = (tokens: number): RateLimit => ({ tokens, perMs: 60_000 })

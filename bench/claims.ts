@@ -12,9 +12,9 @@ import { startServer } from '../test/http/support.ts'
 import { storeReport } from '../test/store/support/inventory.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { alternately } from './answer-times.ts'
-import { benchFolder, median } from './measure.ts'
+import { benchFolder, benchOptions, median } from './measure.ts'
 
-const rows = Number(process.argv[2] ?? 300_000)
+const { rows } = benchOptions({ rows: 300_000 }, { inOrder: true }).numbers
 const sellerId = 's-1'
 const month = '2026-03'
 const batch = 1_000

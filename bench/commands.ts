@@ -24,7 +24,7 @@ import { eventually } from '../test/support/eventually.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
 import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder, median, numberOption, processorMs } from './measure.ts'
+import { benchFolder, benchOptions, median, processorMs } from './measure.ts'
 import { runPlainCommands } from './plain-commands.ts'
 import {
   beginHere,
@@ -39,10 +39,11 @@ import {
 import { startMarketplaceStub } from './start-stub.ts'
 import { type StatementCost, watchStatements } from './statements.ts'
 
-const statements = process.argv.includes('--statements') ? numberOption('statements', 300) : null
-const commands = statements ?? numberOption('commands', 1_500)
-const rounds = statements === null ? numberOption('rounds', 3) : 1
-const concurrency = numberOption('concurrency', statements === null ? commandsAtOnce / 2 : 1)
+const { numbers: options } = benchOptions({ statements: 0, commands: 1_500, rounds: 3, concurrency: 0 })
+const statements = options.statements > 0 ? options.statements : null
+const commands = statements ?? options.commands
+const rounds = statements === null ? options.rounds : 1
+const concurrency = options.concurrency > 0 ? options.concurrency : statements === null ? commandsAtOnce / 2 : 1
 /** The queue retries a failing command with a growing back-off: after this time the run is aborted. */
 const longestRunMs = 30_000 + commands * 200
 /** Commands of a batch of plain statements. */

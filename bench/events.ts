@@ -23,13 +23,11 @@ import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/
 import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
-import { benchFolder, daemonFlags, median, numberOption, processorMs } from './measure.ts'
+import { benchFolder, benchOptions, daemonFlags, median, processorMs } from './measure.ts'
 import { commandOf } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
 
-const inBatches = numberOption('events', 3_000)
-const batchSize = numberOption('batch', 100)
-const posts = numberOption('posts', 300)
+const { events: inBatches, batch: batchSize, posts } = benchOptions({ events: 3_000, batch: 100, posts: 300 }).numbers
 const singles = Math.max(100, Math.floor(inBatches / 5))
 /** So many posts of one event are under way at once. */
 const atOnce = 8

@@ -9,10 +9,9 @@ import { openDatabase } from '../src/store/database.ts'
 import { dueEvents } from '../src/store/events.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder, median } from './measure.ts'
+import { benchFolder, benchOptions, median } from './measure.ts'
 
-const rows = Number(process.argv[2] ?? 100_000)
-const sellers = Number(process.argv[3] ?? 1_000)
+const { rows, sellers } = benchOptions({ rows: 100_000, sellers: 1_000 }, { inOrder: true }).numbers
 const rounds = 15
 const mostCommands = 2_000
 const mostEvents = 500

@@ -17,16 +17,16 @@ import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder, median, numberOption, processorMs } from './measure.ts'
+import { benchFolder, benchOptions, median, processorMs } from './measure.ts'
 import { beginHere, benchSellers, commandParts, fillCommands, openQueues } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
 
-const jobs = numberOption('jobs', 50_000)
-const parts = numberOption('parts', 5)
-const commands = numberOption('commands', 1_000)
-const rounds = numberOption('rounds', 3)
-const concurrency = numberOption('concurrency', commandsAtOnce / 2)
-const showStatements = process.argv.includes('--statements')
+const { numbers, flags } = benchOptions(
+  { jobs: 50_000, parts: 5, commands: 1_000, rounds: 3, concurrency: commandsAtOnce / 2 },
+  { flags: ['statements'] },
+)
+const { jobs, parts, commands, rounds, concurrency } = numbers
+const showStatements = flags.has('statements')
 
 const jobsAPart = Math.floor(jobs / parts)
 /** Jobs that wait or run at once: a queue that keeps up is nearly empty. */

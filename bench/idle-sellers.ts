@@ -14,13 +14,12 @@ import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestDaemon } from '../test/support/daemon.ts'
 import { startTestRedis } from '../test/support/redis.ts'
-import { benchFolder, daemonFlags, numberOption, processorMs, residentMb, walBytes } from './measure.ts'
+import { benchFolder, benchOptions, daemonFlags, processorMs, residentMb, walBytes } from './measure.ts'
 
-const sellers = numberOption('sellers', 1_000)
-const minutes = numberOption('minutes', 1)
-const queues = process.argv.includes('redis') ? 'redis' : 'postgres'
+const { numbers, queues } = benchOptions({ sellers: 1_000, minutes: 1, settle: 90 }, { queues: true })
+const { sellers, minutes } = numbers
 /** Streams begin spread over their interval, and go over to their places in it. */
-const settleMs = numberOption('settle', 90) * 1_000
+const settleMs = numbers.settle * 1_000
 
 const portSchema = z.object({ port: z.number() })
 const gapsSchema = z.object({ longestMs: z.number(), requests: z.number(), lists: z.number() })

@@ -15,11 +15,10 @@ import { recordConfiguredSkus } from '../src/store/inventory-skus.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestSandbox } from '../test/support/sandbox.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder, forgetPeak, numberOption, residentMb, walBytes } from './measure.ts'
+import { benchFolder, benchOptions, forgetPeak, residentMb, walBytes } from './measure.ts'
 import { createSandboxClient } from './sandbox-client.ts'
 
-const skus = numberOption('skus', 2_000)
-const entriesPerSku = numberOption('entries', 50)
+const { skus, entries: entriesPerSku } = benchOptions({ skus: 2_000, entries: 50 }).numbers
 const entries = skus * entriesPerSku
 const sellerId = 'sandbox-seller'
 const key = { sellerId, resource: 'inventory-log', stream: 'due' }

@@ -12,10 +12,9 @@ import { type Database, openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { removePast } from '../src/store/retention.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder, median, numberOption, walBytes } from './measure.ts'
+import { benchFolder, benchOptions, median, walBytes } from './measure.ts'
 
-const rows = numberOption('rows', 3_000_000)
-const rounds = numberOption('rounds', 200)
+const { rows, rounds } = benchOptions({ rows: 3_000_000, rounds: 200 }).numbers
 
 interface Subject {
   readonly data: RetainedData

@@ -11,11 +11,9 @@ import { startServer } from '../test/http/support.ts'
 import { hasBrowser, launchBrowser } from '../test/support/browser.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { alternately, answerMs } from './answer-times.ts'
-import { benchFolder, median, numberOption } from './measure.ts'
+import { benchFolder, benchOptions, median } from './measure.ts'
 
-const orders = numberOption('orders', 1_000_000)
-const commands = numberOption('commands', 100_000)
-const rounds = numberOption('rounds', 40)
+const { orders, commands, rounds } = benchOptions({ orders: 1_000_000, commands: 100_000, rounds: 40 }).numbers
 const batch = 100_000
 const visitsCounted = 5
 

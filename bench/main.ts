@@ -6,7 +6,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { z } from 'zod'
-import { daemonFlags } from './measure.ts'
+import { benchOptions, daemonFlags } from './measure.ts'
+
+benchOptions({})
 
 interface Outcome {
   readonly printed: string

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import type pg from 'pg'
 
 /** Reads the V8 options of `npm start`. @throws Error when there are none: memory measured without them says nothing of the daemon */
@@ -25,13 +26,70 @@ export const benchFolder = async (): Promise<string> => {
 export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
-/** The number behind `--name`, or the default. @throws RangeError when it is none above zero */
-export const numberOption = (name: string, preset: number): number => {
-  const at = process.argv.indexOf(`--${name}`)
-  if (at === -1) return preset
-  const value = Number(process.argv[at + 1])
-  if (!(value > 0)) throw new RangeError(`--${name} needs a number above zero`)
-  return value
+/** What a bench takes besides numbers with a name. */
+interface OtherOptions {
+  /** The numbers may stand there without their names, too, in their order. */
+  readonly inOrder?: boolean
+  /** Names of options without a value. */
+  readonly flags?: readonly string[]
+  /** Whether it is told where queues are. */
+  readonly queues?: boolean
+}
+
+/** What a bench was told. */
+interface BenchOptions<Name extends string> {
+  readonly numbers: Readonly<Record<Name, number>>
+  readonly flags: ReadonlySet<string>
+  readonly queues: 'postgres' | 'redis'
+}
+
+/** An option that a bench does not take, or a value that the option does not. */
+class Misused extends Error {}
+
+const isMisused = (error: unknown): error is Error =>
+  error instanceof Misused || (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
+
+const readOptions = <Name extends string>(
+  presets: Readonly<Record<Name, number>>,
+  { inOrder = false, flags = [], queues = false }: OtherOptions,
+): BenchOptions<Name> => {
+  const names = Object.keys(presets).filter((name): name is Name => Object.hasOwn(presets, name))
+  const { values, positionals } = parseArgs({
+    options: {
+      ...Object.fromEntries([...names, ...(queues ? ['queues'] : [])].map((name) => [name, { type: 'string' as const }])),
+      ...Object.fromEntries(flags.map((name) => [name, { type: 'boolean' as const }])),
+    },
+    allowPositionals: inOrder,
+  })
+  if (positionals.length > names.length) throw new Misused(`takes ${names.length} numbers without a name at most`)
+  const numbers: Record<Name, number> = { ...presets }
+  for (const [index, name] of names.entries()) {
+    const text = values[name] ?? positionals[index]
+    if (text === undefined) continue
+    if (!(Number(text) > 0)) throw new Misused(`--${name} needs a number above zero`)
+    numbers[name] = Number(text)
+  }
+  const { queues: where = 'postgres' } = values
+  if (where !== 'postgres' && where !== 'redis') throw new Misused('--queues is postgres or redis')
+  return { numbers, flags: new Set(flags.filter((name) => values[name] === true)), queues: where }
+}
+
+/** Reads what a bench was told; a number has its preset where it was not. Anything else ends the process with code 2 before the bench has begun. */
+export const benchOptions = <Name extends string>(
+  presets: Readonly<Record<Name, number>>,
+  others: OtherOptions = {},
+): BenchOptions<Name> => {
+  try {
+    return readOptions(presets, others)
+  } catch (error) {
+    if (!isMisused(error)) throw error
+    const known = [...Object.keys(presets), ...(others.flags ?? []), ...(others.queues === true ? ['queues'] : [])]
+    const accepted = known.length === 0 ? 'it takes no options' : `it takes ${known.map((name) => `--${name}`).join(', ')}`
+    // Advice of Node after the first sentence is about positions, which nobody asked for.
+    const [said] = error.message.split('. ')
+    console.error(`${path.basename(process.argv[1] ?? 'bench')}: ${said}; ${accepted}`)
+    return process.exit(2)
+  }
 }
 
 /** Write-ahead log that the server has written since its creation, in bytes. */

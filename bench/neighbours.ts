@@ -23,15 +23,13 @@ import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { fairnessOf } from './fairness-index.ts'
 import { generateOrder } from './generate.ts'
-import { benchFolder, daemonFlags, median, numberOption } from './measure.ts'
+import { benchFolder, benchOptions, daemonFlags, median } from './measure.ts'
 import { badNeighbours } from './neighbours-sellers.ts'
 import { commandOf } from './ship-commands.ts'
 
-const sellers = numberOption('sellers', 1_000)
-const backlog = numberOption('backlog', 100_000)
-const seconds = numberOption('seconds', 60)
-const rounds = numberOption('rounds', 2)
-const redisWanted = process.argv.includes('redis')
+const { numbers, queues } = benchOptions({ sellers: 1_000, backlog: 100_000, seconds: 60, rounds: 2, rate: 30 }, { queues: true })
+const { sellers, backlog, seconds, rounds } = numbers
+const redisWanted = queues === 'redis'
 
 const bad = Object.keys(badNeighbours)
 const [greedy = '', ...others] = bad
@@ -39,7 +37,7 @@ const [greedy = '', ...others] = bad
 const waitingOfOthers = Math.min(500, backlog)
 const healthy = Array.from({ length: sellers - bad.length }, (_, index) => `healthy-${index}`)
 /** Events a second in the first part, each of another seller: so few that the machine has time. Where it has not, all of them wait for each other. */
-const eventsPerSecond = numberOption('rate', 30)
+const eventsPerSecond = numbers.rate
 const steadyEvents = Math.floor(seconds * eventsPerSecond)
 const steadyOfEach = Math.ceil(steadyEvents / healthy.length)
 /** Events of each healthy seller that come all at once in the second part: more than the machine can carry at once, and fewer than a burst. */

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto'
 import { createMetrics } from '../src/observability/metrics.ts'
 import { startTestRedis } from '../test/support/redis.ts'
-import { numberOption } from './measure.ts'
+import { benchOptions } from './measure.ts'
 import { openQueues } from './ship-commands.ts'
 
-const commands = numberOption('commands', 100_000)
+const { commands } = benchOptions({ commands: 100_000 }).numbers
 const batch = 1_000
 
 const server = await startTestRedis()

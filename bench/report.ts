@@ -13,10 +13,10 @@ import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestSandbox } from '../test/support/sandbox.ts'
 import { pacificMonth, vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder, forgetPeak, residentMb } from './measure.ts'
+import { benchFolder, benchOptions, forgetPeak, residentMb } from './measure.ts'
 import { createSandboxClient } from './sandbox-client.ts'
 
-const rows = Number(process.argv[2] ?? 200_000)
+const { rows } = benchOptions({ rows: 200_000 }, { inOrder: true }).numbers
 const sellerId = 'sandbox-seller'
 const dayMs = 86_400_000
 

@@ -7,17 +7,18 @@
 import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
-import { daemonFlags, numberOption } from './measure.ts'
+import { benchOptions, daemonFlags } from './measure.ts'
 import { fairnessAmong, operationUses } from './simulation-figures.ts'
 import { type PartOfFleet, type PartOutcome, partOutcomeSchema } from './simulation-messages.ts'
 
-const sellers = numberOption('sellers', 10_000)
-const hours = numberOption('hours', 24)
-const processes = numberOption('processes', 8)
-/** Commands of a seller a day. */
-const commandsEach = numberOption('commands', 50)
-/** Seconds between two polls of a stream of orders. */
-const pollSeconds = numberOption('poll', 60)
+/** Commands of a seller a day; seconds between two polls of a stream of orders. */
+const {
+  sellers,
+  hours,
+  processes,
+  commands: commandsEach,
+  poll: pollSeconds,
+} = benchOptions({ sellers: 10_000, hours: 24, processes: 8, commands: 50, poll: 60 }).numbers
 
 const simulatePart = (part: PartOfFleet): Promise<PartOutcome> => {
   const { promise, resolve, reject } = Promise.withResolvers<PartOutcome>()

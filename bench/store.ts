@@ -13,14 +13,13 @@ import { rawHash, type StorableRecord } from '../src/store/versions.ts'
 import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
-import { benchFolder, median } from './measure.ts'
+import { benchFolder, benchOptions, median } from './measure.ts'
 
 type Order = StorableRecord<PurchaseOrder>
 
 const sellerId = 'bench'
 const pageSize = 200
-const orders = Number(process.argv[2] ?? 20_000)
-const rounds = Number(process.argv[3] ?? 5)
+const { orders, rounds } = benchOptions({ orders: 20_000, rounds: 5 }, { inOrder: true }).numbers
 const usualOrders = Math.min(orders, 1_000)
 
 /** A way to store pages. */

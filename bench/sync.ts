@@ -11,10 +11,10 @@ import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder } from './measure.ts'
+import { benchFolder, benchOptions } from './measure.ts'
 import { createSandboxClient } from './sandbox-client.ts'
 
-const orders = Number(process.argv[2] ?? 20_000)
+const { orders } = benchOptions({ orders: 20_000 }, { inOrder: true }).numbers
 const sellerId = 'sandbox-seller'
 const dayMs = 86_400_000
 const range = { from: new Date(Date.now() - 170 * dayMs), to: new Date(Date.now() - dayMs) }

@@ -16,10 +16,9 @@ import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
 import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
-import { benchFolder, numberOption } from './measure.ts'
+import { benchFolder, benchOptions } from './measure.ts'
 
-const orders = numberOption('orders', 5_000)
-const fulfilled = numberOption('fulfilled', 500)
+const { orders, fulfilled } = benchOptions({ orders: 5_000, fulfilled: 500 }).numbers
 const pageSize = 200
 const batch = 50
 const eventsOfOrder = 3
