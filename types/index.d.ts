@@ -1659,7 +1659,10 @@ export interface components {
                 /** Format: date-time */
                 decidedAt: string;
             }[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it is looked at next. Whether it goes on then depends on the rate budget: `GET /v1/forecast` says when.
+             */
             nextActionAt: string;
             /** Format: date-time */
             createdAt: string;

@@ -129,7 +129,9 @@ export const commandSchema = z
     correlationIds: z.array(z.string()).readonly(),
     attempts: z.array(attemptSchema).readonly(),
     decisions: z.array(decisionSchema).readonly(),
-    nextActionAt: z.date(),
+    nextActionAt: z.date().meta({
+      description: 'When it is looked at next. Whether it goes on then depends on the rate budget: `GET /v1/forecast` says when.',
+    }),
     createdAt: z.date(),
     updatedAt: z.date(),
     settledAt: z.date().nullable(),
