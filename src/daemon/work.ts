@@ -11,7 +11,7 @@ import { handBack } from '../jobs/hand-back.ts'
 import { runRetention } from '../jobs/retention.ts'
 import { probeSeller, stopRefused, UnknownSeller } from '../jobs/sellers.ts'
 import { runSync } from '../jobs/sync/syncs.ts'
-import type { JobOutcome } from '../queues/jobs.ts'
+import { type JobOutcome, jobIdOf } from '../queues/jobs.ts'
 import { createSlots, turnedAway } from '../queues/slots.ts'
 import { reviewSyncAlarm } from '../store/alarms.ts'
 import { headCommand } from '../store/commands.ts'
@@ -77,6 +77,7 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
   }
   const slots = createSlots({ total: commandsAtOnce })
   const underWay = new Set<string>()
+  const logOf = (commandId: string) => context.log.child({ job: 'command.run', job_id: jobIdOf('command.run', { commandId }) })
   queues.runtime.register(
     'command.run',
     async ({ data, signal, starts, log, ofSeller }) => {
@@ -90,7 +91,7 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
       if (release === null) return turnedAway(`seller ${sellerId}`, starts)
       underWay.add(command.id)
       try {
-        const outcome = await runAsRead(commandParts, command, { signal, starts, log, underWay })
+        const outcome = await runAsRead(commandParts, command, { signal, starts, log, logOf, underWay })
         if ('done' in outcome) queues.ended('command.run')
         return outcome
       } finally {

@@ -7,7 +7,7 @@ import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { makeSellers, placeOrder, post } from './support.ts'
+import { makeSellers, type OrderAddress, placeOrder, post } from './support.ts'
 
 const stage = withDatabase()
 let sandbox: TestSandbox
@@ -29,6 +29,7 @@ beforeAll(async () => {
     POLL_ORDERS: '1s',
     REQUEST_TIMEOUT: '2s',
     SETTLE_TIME: '4s',
+    LOG_LEVEL: 'debug',
   })
   stops.unshift(() => daemon.program.stop())
 }, 120_000)
@@ -60,4 +61,21 @@ test('a limit of a seller holds although the marketplace says that more are left
   await writeSellers({})
   expect(await daemon.call('POST', '/v1/sellers/reload')).toMatchObject({ status: 200 })
   await eventually(async () => expect(await commands()).toMatchObject({ confirmed: 2, open: 0 }), 40_000)
+})
+
+test('lines of a command name its own job, also where that of another one has run it', { timeout: 120_000 }, async () => {
+  const reload = (more: object) => writeSellers(more).then(() => daemon.call('POST', '/v1/sellers/reload'))
+  expect(await reload({ rateLimits: { 'orders.acknowledge': { tokens: 1, per: '3s' } } })).toMatchObject({ status: 200 })
+  const orders: OrderAddress[] = []
+  for (let index = 0; index < 8; index += 1) orders.push(await placeOrder(sandbox, 1, 'seller-limited'))
+  // The one that is wanted last asks first, and gives its leave to another.
+  for (const order of orders.toReversed()) expect(await post(daemon, accepted(order))).toBe(202)
+  await eventually(async () => expect(await commands()).toMatchObject({ open: 0 }), 60_000)
+  await daemon.program.says('a command that is wanted earlier goes first')
+  const lines = daemon.program
+    .output()
+    .split('\n')
+    .flatMap((line) => (line.includes('"job":"command.run"') && line.includes('"command_id"') ? [JSON.parse(line)] : []))
+  expect(lines.filter(({ msg }) => msg === 'command confirmed').length).toBeGreaterThanOrEqual(8)
+  expect(lines.filter((line) => line.job_id !== `command.run~${line.command_id}`)).toEqual([])
 })

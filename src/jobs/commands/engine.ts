@@ -40,6 +40,12 @@ export interface CommandParts {
   readonly random?: () => number
 }
 
+/** The part of a log that the engine uses. */
+interface CommandLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}
+
 /** The part of a job that the engine uses. */
 export interface CommandJob {
   readonly signal: AbortSignal
@@ -49,10 +55,9 @@ export interface CommandJob {
   readonly underWay?: Set<string>
   /** Leave for its request, which another command has got and gives up for this one; whoever lends it takes back what is not spent. */
   readonly leave?: HeldLeave
-  readonly log: {
-    info(fields: object, message: string): void
-    warn(fields: object, message: string): void
-  }
+  readonly log: CommandLog
+  /** The log of another command that this job runs: its lines do not name this job. This one's when left out. */
+  readonly logOf?: (commandId: string) => CommandLog
 }
 
 /** One run of one command. */

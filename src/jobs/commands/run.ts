@@ -93,9 +93,10 @@ const runInstead = ({ parts, job }: AnyRun, commandId: string, grant: Grant): Pr
     const command = await readOpenCommand(parts, commandId)
     if (command === null || !command.sellerAtWork || command.state !== 'pending') return
     let hasEnded = false
+    const log = job.logOf?.(commandId) ?? job.log
     job.underWay?.add(commandId)
     try {
-      hasEnded = 'done' in (await runAsRead(parts, command, { ...job, leave }))
+      hasEnded = 'done' in (await runAsRead(parts, command, { ...job, log, leave }))
     } finally {
       job.underWay?.delete(commandId)
       if (!hasEnded) parts.onRunForAnother?.(commandId)

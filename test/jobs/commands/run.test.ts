@@ -452,6 +452,19 @@ describe('the command engine', () => {
       expect(await statesOf(ids)).toEqual(['confirmed', 'confirmed', 'confirmed'])
     })
 
+    test('and tells of it in its own log', async () => {
+      const [late = '', early = ''] = await waiting(null, '2026-05-01T00:00:00Z')
+      await comes(late)
+      const lines: unknown[] = []
+      const logOf = (of: string) => {
+        const tell = (fields: object, message: string) => void lines.push({ of, ...fields, message })
+        return { info: tell, warn: tell }
+      }
+      await runCommand(parts, late, { ...job(), log: logOf(late), logOf })
+      expect(lines).toContainEqual(expect.objectContaining({ of: early, command_id: early, message: 'command confirmed' }))
+      expect(lines.filter((line) => Object(line).of !== Object(line).command_id)).toEqual([])
+    })
+
     test('but to none that is being run or in trouble', async () => {
       const ids = await waiting(null, '2026-05-01T00:00:00Z', '2026-05-02T00:00:00Z')
       const [late = '', running = '', troubled = ''] = ids
