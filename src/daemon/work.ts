@@ -162,7 +162,10 @@ const registerEvents = ({ database, marketplace: { sellers }, queues, intake }: 
       if (about === null) return { done: true }
       const { sellerId } = about
       ofSeller(sellerId)
-      if (sellers.has(sellerId) && !sellers.worksFor(sellerId)) return handBack({ database }, sellerId, starts)
+      // Whoever serves its seller decides it: what can only be handed back takes no slot, and is not read. What nobody serves is told of below.
+      if (!sellers.worksFor(sellerId) && (about.isServed || sellers.has(sellerId))) {
+        return handBack({ database }, sellerId, starts)
+      }
       const subject = JSON.stringify([sellerId, about.purchaseOrderId])
       if (deciding.has(subject)) {
         return {

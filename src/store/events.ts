@@ -5,6 +5,7 @@ import type { Acting } from './audit.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { dueNow } from './due-now.ts'
 import { prepared } from './prepared.ts'
+import { sellerIsServed } from './sellers.ts'
 import { together } from './together.ts'
 
 /** What identifies an event (CloudEvents 1.0: `source` + `id`). */
@@ -273,12 +274,15 @@ export interface WaitingSubject {
   readonly sellerId: string
   /** The order that it names; null: none. */
   readonly purchaseOrderId: string | null
+  /** Whether some process serves that seller. */
+  readonly isServed: boolean
 }
 
 /** What a waiting event is about; null: it does not wait. */
 export const readWaitingSubject = async (sql: SqlRunner, { source, id }: EventKey): Promise<WaitingSubject | null> => {
   const [row] = await sql.query<WaitingSubject>(
-    `SELECT ${waitingSellerOf} AS "sellerId", ${orderOfData} AS "purchaseOrderId"
+    `SELECT ${waitingSellerOf} AS "sellerId", ${orderOfData} AS "purchaseOrderId",
+       EXISTS (SELECT FROM tallyman.sellers s WHERE s.seller_id = ${waitingSellerOf} AND ${sellerIsServed('s')}) AS "isServed"
      FROM tallyman.erp_event e WHERE e.source = $1 AND e.id = $2 AND e.status = 'received'`,
     source,
     id,

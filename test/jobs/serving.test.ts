@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { handBack } from '../../src/jobs/hand-back.ts'
 import { createServing } from '../../src/jobs/serving.ts'
 import { dueCommands } from '../../src/store/commands.ts'
+import { readWaitingSubject } from '../../src/store/events.ts'
 import { isSellerServed } from '../../src/store/sellers.ts'
 import { acknowledgement, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
@@ -67,4 +68,16 @@ test('each process speaks for its own sellers', async () => {
   expect(await served()).toEqual([false, true])
   await one.begin('settings')
   expect(await served()).toEqual([true, true])
+})
+
+test('of a waiting event it is known at the first look whether anybody serves its seller', async () => {
+  await serving('s-1').begin('start')
+  await stage.database.execute(
+    `INSERT INTO tallyman.erp_event (source, id, type, data)
+     SELECT '/inbox', seller, 'erp.order.accepted', jsonb_build_object('sellerId', seller, 'purchaseOrderId', '1') FROM unnest(ARRAY['s-1', 's-2']) seller`,
+  )
+  const isServed = async (id: string) => (await readWaitingSubject(stage.database, { source: '/inbox', id }))?.isServed
+  expect([await isServed('s-1'), await isServed('s-2')]).toEqual([true, false])
+  await silentFor('s-1', 121)
+  expect(await isServed('s-1')).toBe(false)
 })
