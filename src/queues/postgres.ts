@@ -15,6 +15,7 @@ import { type BackendCheck, keptEvents, type QueueBackend } from './backend-inte
 import { createConsumer } from './consumer.ts'
 import { asError, QueuesUnavailable, withDeadline } from './faults.ts'
 import { type QueueName, queueNames } from './jobs.ts'
+import { mendFunctions } from './postgres-locks.ts'
 import { createUpkeep, turnActiveIndex, type Upkeep } from './postgres-upkeep.ts'
 import { createPresence } from './presence.ts'
 
@@ -52,6 +53,7 @@ const migrateSchema = async (pool: pg.Pool): Promise<void> => {
     })
     if (version < LATEST_SCHEMA_VERSION) await runMigrations(client, schema)
     await turnActiveIndex(client, schema)
+    await mendFunctions(client, schema)
   } finally {
     client.release()
   }
