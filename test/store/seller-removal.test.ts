@@ -227,7 +227,7 @@ describe('a removal is refused', () => {
     await stage.database.execute(`UPDATE tallyman.commands SET state = 'rejected'`)
     await stage.database.execute(`UPDATE tallyman.erp_event SET status = 'rejected'`)
     expect(await remove()).toMatchObject({ outcome: 'unsettled', work: { commands: 0, events: 0, readings: 1 } })
-    await stage.database.execute(`UPDATE tallyman.sync_states SET lease_until = now()`)
+    await stage.database.execute(`UPDATE tallyman.sync_states SET lease_until = now() - interval '1 second'`)
     expect(await remove()).toMatchObject({ outcome: 'hidden' })
   })
 })
