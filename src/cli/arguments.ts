@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander'
+import { mostForecastHours } from '../domain/forecast.ts'
 
 /** A point in time from a date (its midnight in UTC) or a date and time with its offset. @throws InvalidArgumentError */
 export const parseMoment = (text: string): Date => {
@@ -19,12 +20,10 @@ export const parseCount = (text: string): number => {
   throw new InvalidArgumentError('a whole number of at least 1 is accepted.')
 }
 
-const mostHours = 168
-
-/** Hours that a forecast looks ahead, up to a week. @throws InvalidArgumentError */
+/** Hours that a forecast looks ahead. @throws InvalidArgumentError */
 export const parseHours = (text: string): number => {
-  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= mostHours) return Number(text)
-  throw new InvalidArgumentError(`a whole number from 1 to ${mostHours} is accepted.`)
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= mostForecastHours) return Number(text)
+  throw new InvalidArgumentError(`a whole number from 1 to ${mostForecastHours} is accepted.`)
 }
 
 /** A month, `YYYY-MM`. @throws InvalidArgumentError */

@@ -63,14 +63,13 @@ const problemSchema = z.looseObject({
     .optional(),
 })
 
-/** One fault per line: its path and what is wrong. */
-const faultLines = (problem: z.infer<typeof problemSchema>): string[] =>
+/** What is wrong, and where; of several events with the number of the event. */
+const faultsOf = (problem: z.infer<typeof problemSchema>): Refused['faults'] =>
   (problem.errors ?? []).map((fault) => {
     const place = fault.path ?? fault.pointer ?? ''
     const inEvent =
       fault.index === undefined || /^\[\d+\]/.test(place) ? place : `[${fault.index}]${place === '' ? '' : `.${place}`}`
-    const what = fault.message ?? fault.detail ?? 'is wrong'
-    return inEvent === '' ? what : `${inEvent}: ${what}`
+    return { path: inEvent, message: fault.message ?? fault.detail ?? 'is wrong' }
   })
 
 const retryAfter = (header: string | undefined): number | null => {
@@ -101,7 +100,8 @@ export const refusalOf = (status: number, body: string, retryAfterHeader: string
       : detail === undefined || detail === title || detail === `${title}.`
         ? title
         : `${title}: ${detail}`
-  const notes = faultLines(problem)
+  const faults = faultsOf(problem)
+  const notes = faults.map(({ path: place, message }) => (place === '' ? message : `${place}: ${message}`))
   if (problem.code === 'invalid-signature') {
     notes.push(
       'set EVENTS_SECRET to the value that the daemon was started with; if it is the same, compare the clocks of both machines',
@@ -111,7 +111,7 @@ export const refusalOf = (status: number, body: string, retryAfterHeader: string
     status,
     message: `${what}: ${said}`,
     notes,
-    faults: (problem.errors ?? []).map(({ path: place = '', message: what = 'is wrong' }) => ({ path: place, message: what })),
+    faults,
     code: problem.code ?? null,
     retryAfterMs: retryAfter(retryAfterHeader),
   })

@@ -1,3 +1,6 @@
+/** So many hours a forecast looks ahead at most: a week. */
+export const mostForecastHours = 168
+
 /** What the number of pages that are left of a backfill is based on. */
 export const estimateBases = ['windows-read', 'window-under-way', 'nothing'] as const
 

@@ -83,6 +83,10 @@ const prepareFor =
     return { data, run: (context) => handler({ ...context, name, data }) }
   }
 
+/** The field of a log line that names its seller; none where it is of no single one. */
+export const sellerField = (sellerId: string | null | undefined): { readonly seller_id?: string } =>
+  typeof sellerId === 'string' ? { seller_id: sellerId } : {}
+
 /** Dependencies of the runs. */
 export interface RunsOptions {
   readonly log: Logger
@@ -160,15 +164,12 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     throw new UnrecoverableError(message)
   }
 
-  const sellerIn = ({ sellerId }: Pick<NamedRun, 'sellerId'>): { readonly seller_id?: string } =>
-    sellerId === undefined ? {} : { seller_id: sellerId }
-
   const noteRetry = (named: NamedRun, error: Error, attempt: number): void => {
     const { name, jobId } = named
     count(name, 'retried')
     quiet.warn(
       `run:${name}:${error.message.slice(0, 60)}`,
-      { job: name, job_id: jobId, ...sellerIn(named), err: error, attempt },
+      { job: name, job_id: jobId, ...sellerField(named.sellerId), err: error, attempt },
       'job failed, will be retried',
     )
   }
@@ -247,14 +248,14 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           }
           const at = momentOf(name, outcome)
           count(name, 'again')
-          const again = { ...sellerIn(named), run_again_at: outcome.runAgainAt, reason: outcome.reason }
+          const again = { ...sellerField(named.sellerId), run_again_at: outcome.runAgainAt, reason: outcome.reason }
           jobLog.debug(again, 'job postponed')
           return await putOff(job, token, Math.max(at, Date.now() + soonestAgainMs))
         } catch (thrown) {
           if (thrown instanceof DelayedError) throw thrown
           if (signal.reason instanceof LockLost) {
             count(name, 'aborted')
-            const left = { job: name, job_id: jobId, ...sellerIn(named), reason: signal.reason.message }
+            const left = { job: name, job_id: jobId, ...sellerField(named.sellerId), reason: signal.reason.message }
             quiet.warn(`lock:${name}`, left, 'job left to another worker')
             // Tells BullMQ to change nothing: another worker owns the job.
             throw new DelayedError()
@@ -296,7 +297,10 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
         const outcome = await prepared.run({ jobId, failedAttempts, starts: 1, signal, log: jobLog, beat: beatNow, ofSeller })
         count(name, 'done' in outcome ? 'done' : 'again')
         if ('done' in outcome) return { againInMs: null, failed: false }
-        jobLog.debug({ ...sellerIn(named), run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
+        jobLog.debug(
+          { ...sellerField(named.sellerId), run_again_at: outcome.runAgainAt, reason: outcome.reason },
+          'job postponed',
+        )
         return { againInMs: Math.max(momentOf(name, outcome) - Date.now(), soonestAgainMs), failed: false }
       } catch (thrown) {
         if (signal.reason instanceof StoppedHard) {

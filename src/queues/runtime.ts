@@ -18,7 +18,7 @@ import {
 } from './jobs.ts'
 import { type ConsumptionVerdict, evaluateConsumption } from './liveness.ts'
 import { createProducer, type EnqueueResult } from './producer.ts'
-import { createRuns, type JobHandler, type JobOptions } from './runs.ts'
+import { createRuns, type JobHandler, type JobOptions, sellerField } from './runs.ts'
 import { createSchedulers, type Scheduler } from './schedulers.ts'
 import { createStandIn, type StandIn } from './stand-in.ts'
 
@@ -159,8 +159,7 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
   const onFailed = (queue: QueueName, job: Job<unknown, unknown, string> | undefined, error: Error): void => {
     // BullMQ emits every failed attempt; only the last one leaves the job failed.
     if (job !== undefined && job.finishedOn === undefined) return
-    const sellerId = runs.sellerOf(error)
-    const seller = sellerId === undefined ? {} : { seller_id: sellerId }
+    const seller = sellerField(runs.sellerOf(error))
     log.error(
       { queue, job: job?.name, job_id: job?.id, ...seller, attempts: job?.attemptsMade, err: error },
       'job failed finally',
@@ -182,8 +181,7 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
 
   const onStalled = async (queue: QueueName, jobId: string): Promise<void> => {
     metrics.jobsStalled.inc({ queue })
-    const sellerId = await sellerOfStored(queue, jobId)
-    const seller = sellerId === null ? {} : { seller_id: sellerId }
+    const seller = sellerField(await sellerOfStored(queue, jobId))
     log.warn({ queue, job_id: jobId, ...seller }, 'job recovered from a worker that no longer answers')
   }
 

@@ -353,16 +353,10 @@ test('a machine that sleeps for three seconds has no lease that is older than it
 })
 
 test.each([true, false])('a process that is closed while away, though the store answers again: %s', async (closesAtOnce) => {
-  const { share, live, drain, store, pass, market } = rig(once)
+  const { share, live, drain, useWhileAway, pass, market } = rig(once)
   const [a, b] = [share('A'), share('B')]
-  await live([a], 1_000)
-  store.isAway = true
-  await live([a], 10_000)
-  await drain(a)
-  await live([a], 3 * hour)
-  expect(await drain(a)).toBe(1)
+  await useWhileAway(a)
   pass(300)
-  store.isAway = false
   if (!closesAtOnce) await live([a], 2_000)
   await a.close()
   pass(10_000)

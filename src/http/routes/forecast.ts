@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { estimateBases, type Forecast } from '../../domain/forecast.ts'
+import { estimateBases, type Forecast, mostForecastHours } from '../../domain/forecast.ts'
 import { sellersIn } from '../../store/seller-filter.ts'
 import { type App, problems } from '../app.ts'
 import { sellersAsked } from '../caller.ts'
@@ -99,7 +99,7 @@ export const forecastRoutes = (app: App, { services }: RouteParts): void => {
       description: 'A simulation of what the daemon will do with what is known now. Nothing is written.',
       querystring: z.object({
         sellerId: z.string().min(1, 'must not be empty').optional().meta({ description: 'Of this seller; of all by default.' }),
-        hours: z.coerce.number().int().min(1).max(168).default(24).meta({ description: 'How far to look ahead.' }),
+        hours: z.coerce.number().int().min(1).max(mostForecastHours).default(24).meta({ description: 'How far to look ahead.' }),
       }),
       response: { 200: forecastSchema, ...problems(404) },
     },
