@@ -1,9 +1,9 @@
-import { type BucketMemory, type BudgetSignal, easedBy, learnFrom, shifted } from './bucket.ts'
+import { type BucketMemory, easedBy, learnFrom, shifted } from './bucket.ts'
 import { nameOfBucket } from './budget.ts'
 import type { Reading, Standing, StoredReading } from './budget-standing.ts'
 import type { RateLimit } from './operation.ts'
-import { drawnLately, type RecentDraws } from './recent-draws.ts'
-import type { SharedBucket } from './shared-bucket.ts'
+import { isLate, type RecentDraws, uncountedIn, withAnswered } from './recent-draws.ts'
+import { type News, noneAnswered, type SharedBucket } from './shared-bucket.ts'
 import { storedText } from './stored-memory.ts'
 
 /** A bucket as it was read, and when. On the clock of the store. */
@@ -36,16 +36,20 @@ export const createRewrite = (standing: Standing): Rewrite => {
     memory: BucketMemory,
     of: {
       readonly limit: RateLimit
-      readonly news: readonly BudgetSignal[]
+      readonly news: readonly News[]
       readonly draws: RecentDraws
       readonly storeMs: number
     },
   ): BucketMemory => {
     const { limit, news, draws, storeMs } = of
     const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + standing.aheadMs)
-    return news.reduce((learned, signal) => {
+    return news.reduce((learned, { signal, then }) => {
       const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
-      return learnFrom(limit, learned, moved, { nowMs: storeMs, random: random(), uncounted: drawnLately(draws, storeMs) })
+      return learnFrom(limit, learned, moved, {
+        nowMs: storeMs,
+        random: random(),
+        uncounted: uncountedIn(then, draws, storeMs),
+      })
     }, memory)
   }
 
@@ -56,7 +60,10 @@ export const createRewrite = (standing: Standing): Rewrite => {
       const { version, storeMs, askedAtMs } = stored
       const eased = bucket.eased
       const known = carried.get(name)
-      const { memory: whole, draws } = standing.readingOf(name, stored, limit)
+      const { memory: whole, draws: drawn } = standing.readingOf(name, stored, limit)
+      if (isLate(bucket.answered, standing.clock.monotonicMs())) bucket.answered = noneAnswered
+      const { answered } = bucket
+      const draws = withAnswered(drawn, answered.count, storeMs)
       const news = [...bucket.news]
       const memory = learnAll(easedBy(limit, whole, eased, storeMs), { limit, news, draws, storeMs })
       const { result, ...changed } = change({ memory, draws, storeMs, askedAtMs })
@@ -65,6 +72,7 @@ export const createRewrite = (standing: Standing): Rewrite => {
       if (!changed.isNew && eased === 0 && known === undefined && news.length === 0) return { result, version }
       if (!(await store.swap(name, version, storedText(changed.memory, limit, changed.draws)))) continue
       bucket.eased -= eased
+      bucket.answered = { ...bucket.answered, count: bucket.answered.count - answered.count }
       bucket.news.splice(0, news.length)
       carried.deleteStored(name, known)
       return { result, version: version + 1 }

@@ -62,6 +62,8 @@ const decreaseTold = 0.8
 const hiddenWithinMs = 60_000
 /** By so much one request may be quicker on its way than another, at most. */
 const hasteMs = 1_000
+/** As a share of a limit and its time, where that is less. */
+const hasteShare = 0.01
 const firstBackoffMs = 2_000
 const maxBackoffMs = 60_000
 /** After so many refusals in a row, about ten minutes, the wait doubles again with each one. */
@@ -71,14 +73,15 @@ const longestBackoffMs = 3_600_000
 /**
  * The bucket for a limit. Where the marketplace counts aloud it is the marketplace's own but for one request, which the network may bring
  * too early. Where it says nothing, burst and interval are chosen so that even a full burst followed by the steady rate never exceeds the
- * limit in any window, and at most a tenth of the rate is given up for it.
+ * limit in any window, though the last request was quicker on its way than the first, and at most a tenth of the rate is given up for it.
  */
 export const bucketShape = ({ tokens, perMs }: RateLimit, counted = false): BucketShape => {
-  const burst = Math.max(1, counted ? tokens - 1 : Math.floor(tokens * burstShare))
-  if (burst > 1) return { burst, intervalMs: perMs / (counted ? tokens : tokens + 1 - burst) }
-  // One at a time: the next one may be quicker on its way than the last one was.
-  const intervalMs = perMs / tokens
-  return { burst, intervalMs: intervalMs + Math.min(hasteMs, intervalMs / 100) }
+  if (counted && tokens > 2) return { burst: tokens - 1, intervalMs: perMs / tokens }
+  const share = counted ? 1 : Math.max(1, Math.floor(tokens * burstShare))
+  const intervalMs = perMs / (tokens + 1 - share)
+  // For the haste of the last one some of the burst is left out, or, where it is small, every interval is a little longer.
+  if (share > 2) return { burst: share - Math.ceil(tokens * hasteShare), intervalMs }
+  return { burst: share, intervalMs: intervalMs + Math.min(hasteMs, intervalMs * hasteShare) }
 }
 
 /** A full bucket. */

@@ -7,8 +7,8 @@ import { type CallLane, callLanes } from './lane.ts'
 import type { RateLimit } from './operation.ts'
 import { nothingOwed } from './owed-requests.ts'
 import { aheadOf, noPromises, withAnother, withoutFirst } from './promises.ts'
-import { drawnLately, withDraws } from './recent-draws.ts'
-import type { DrawnBucket, SharedBucket } from './shared-bucket.ts'
+import { type DrawnThen, drawnThen, isLate, uncountedIn, withDraws } from './recent-draws.ts'
+import type { DrawnBucket, News, SharedBucket } from './shared-bucket.ts'
 import { storedText } from './stored-memory.ts'
 
 /** The budget of a process that draws with others on what is stored. */
@@ -40,14 +40,14 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
   }
 
   /** Whether the marketplace says that there is something sooner than anything is to be had here. */
-  const saysMore = (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal): boolean => {
+  const saysMore = (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal, then: DrawnThen | null): boolean => {
     if (signal.status >= 300 || leftOf(bucket.lease, clock.monotonicMs()) > 0) return false
     if (bucket.drawsOfAll === null) return (signal.remaining ?? 0) > 1
     const nowMs = standing.now()
     const shape = bucketShape(limit, bucket.memory.counted)
     const soonMs = allowedAtMs(shape, bucket.memory) - shape.intervalMs / 2
     if (bucket.memory.blockedUntilMs > nowMs || soonMs <= nowMs) return false
-    const uncounted = drawnLately(bucket.drawsOfAll, nowMs + standing.aheadMs)
+    const uncounted = uncountedIn(then, bucket.drawsOfAll, nowMs + standing.aheadMs)
     return sureOf(limit, signal, uncounted, nowMs).some(({ atMs, requests }) => requests > 0 && atMs < soonMs)
   }
 
@@ -66,6 +66,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
 
   const undraw = async (bucket: SharedBucket, before: DrawnBucket['beforeDraw']): Promise<void> => {
     noteAnswer(bucket, standing.now())
+    if (bucket.outstanding === 0) bucket.firstThen = null
     await putBack(bucket, before)
   }
 
@@ -87,12 +88,14 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
         latestMs: askedAtMs + leaveAfterMs + spareMs,
         lapsesFromMs: askedAtMs + fullInMs,
       }
-      const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws }, ...times }
       const isNew = some.drawn > 0 || some.memory.isForCommands !== memory.isForCommands
-      return { memory: some.memory, draws: withDraws(draws, some.drawn, storeMs), isNew, result }
+      const after = withDraws(draws, some.drawn, storeMs)
+      const then = drawnThen(after, storeMs, askedAtMs)
+      const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws }, then, ...times }
+      return { memory: some.memory, draws: after, isNew, result }
     })
     if (drawn === null) return
-    const { count, waitUntilMs, before, askedAtMs, latestMs, lapsesFromMs } = drawn.result
+    const { count, waitUntilMs, before, then, askedAtMs, latestMs, lapsesFromMs } = drawn.result
     const nowMs = clock.monotonicMs()
     drawingMs = Math.max(drawingMs / 2, nowMs - askedAtMs)
     bucket.notBeforeMs = waitUntilMs - standing.aheadMs
@@ -106,6 +109,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
     bucket.beforeDraw = beforeDraw
     const intervalMs = intervalOf(bucketShape(limit, memory.counted), memory)
     bucket.lease = { count, used: 0, lapsesFromMs, intervalMs }
+    bucket.leaseThen = then
   }
 
   /** So much later than the lane before it a lane comes, in all processes. One at a time it costs a hundredth of the rate at most. */
@@ -141,6 +145,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
       if (next !== null) {
         bucket.lease = next
         noteGrant(bucket, standing.now())
+        if (bucket.outstanding === 1) bucket.firstThen = bucket.leaseThen
         bucket.promises = withoutFirst(bucket.promises, lane, standing.now(), intervalNow())
         const { beforeDraw } = bucket
         return grantThat(() => undraw(bucket, beforeDraw))
@@ -196,30 +201,42 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
     return true
   }
 
-  const storeNews = async (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal): Promise<void> => {
-    bucket.news.push(signal)
+  const storeNews = async (bucket: SharedBucket, limit: RateLimit, news: News): Promise<void> => {
+    bucket.news.push(news)
     bucket.learning ??= bucket.inTurn(() => learnStored(bucket, limit))
     let isStored = false
     try {
       isStored = await bucket.learning
     } finally {
       if (!isStored) {
-        const at = bucket.news.indexOf(signal)
+        const at = bucket.news.indexOf(news)
         if (at >= 0) bucket.news.splice(at, 1)
         standing.carry(nameOfBucket(bucket.key), { memory: bucket.memory, limit, used: nothingOwed })
       }
     }
   }
 
+  /** Notes that a request was answered. Tells how it stood when it was drawn, or one before it. */
+  const noteAnswered = (bucket: SharedBucket): DrawnThen | null => {
+    const then = bucket.firstThen
+    noteAnswer(bucket, standing.now())
+    if (bucket.outstanding === 0) bucket.firstThen = null
+    if (then !== null && !isLate(then, clock.monotonicMs())) {
+      const { count, atMs } = bucket.answered
+      bucket.answered = { count: count + 1, atMs: count === 0 ? then.atMs : Math.min(atMs, then.atMs) }
+    }
+    return then
+  }
+
   const learn = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
     const bucket = standing.bucketOf(key)
     const limit = standing.limitOfBucket(bucket)
-    noteAnswer(bucket, standing.now())
+    const then = noteAnswered(bucket)
     const believed = learnFrom(limit, bucket.memory, signal, { nowMs: standing.now(), random: 0 })
     const interval = intervalOf(bucketShape(limit, believed.counted), believed)
     const saysNothingNew =
       signal.status !== 429 &&
-      !saysMore(bucket, limit, signal) &&
+      !saysMore(bucket, limit, signal, then) &&
       !recovers(bucket.memory, believed) &&
       believed.counted === bucket.memory.counted &&
       believed.blockedUntilMs === bucket.memory.blockedUntilMs &&
@@ -232,7 +249,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
     bucket.memory = believed
     bucket.notBeforeMs = Math.max(bucket.notBeforeMs, believed.blockedUntilMs)
     if (signal.status === 429 || signal.remaining === 0) bucket.lease = null
-    const storing = storeNews(bucket, limit, signal)
+    const storing = storeNews(bucket, limit, { signal, then })
     // What is good to know may come to the others while this caller goes on.
     if (signal.status < 300 && signal.remaining !== 0) storing.catch(standing.bear)
     else await storing

@@ -4,7 +4,7 @@ import { type BucketKey, type LocalBucket, localBucket, shiftLocally } from './b
 import type { Lease } from './budget-lease.ts'
 import { type OwedRequests, shiftedOwed } from './owed-requests.ts'
 import { noPromises, type Promises, shiftedPromises } from './promises.ts'
-import type { RecentDraws } from './recent-draws.ts'
+import type { DrawnThen, RecentDraws } from './recent-draws.ts'
 
 /** The part of a bucket that is a process's while nobody can be asked, and what it has used of the whole since then. */
 export interface AwayPart {
@@ -24,16 +24,27 @@ export interface SoleBucket {
   uncovered: number
 }
 
+/** An answer that is to be stored, and how it stood when its request was drawn, or one before it. */
+export interface News {
+  readonly signal: BudgetSignal
+  readonly then: DrawnThen | null
+}
+
 /** What a process knows of a bucket while several draw on it. */
 export interface DrawnBucket {
   lease: Lease | null
+  /** How it stood when the lease was drawn, and the first of the requests that are under way; null: not known. */
+  leaseThen: DrawnThen | null
+  firstThen: DrawnThen | null
+  /** Requests that were answered, which is not stored yet, and when the first of them was drawn, on a clock that nobody sets. */
+  answered: { readonly count: number; readonly atMs: number }
   /** What was stored before a single request was drawn, and the version in which it was; null: several were, or none. */
   beforeDraw: { readonly version: number; readonly text: string } | null
   drawing: Promise<void> | null
   /** One after another what this process does about it in the store: two at once would only have to do it again. */
   readonly inTurn: InTurn
   /** Answers that are to be stored, and who stores them next. */
-  readonly news: BudgetSignal[]
+  readonly news: News[]
   learning: Promise<boolean> | null
   /** Requests that were asked for lately, and since when. */
   asked: number
@@ -53,6 +64,9 @@ export interface SharedBucket extends LocalBucket, SoleBucket, DrawnBucket {
   away: AwayPart | null
 }
 
+/** No request was answered that is to be stored as such. */
+export const noneAnswered: DrawnBucket['answered'] = { count: 0, atMs: 0 }
+
 /** A bucket of which nothing is known yet. */
 export const sharedBucket = (key: BucketKey): SharedBucket => ({
   ...localBucket(key),
@@ -61,6 +75,9 @@ export const sharedBucket = (key: BucketKey): SharedBucket => ({
   coveredMs: Number.NEGATIVE_INFINITY,
   uncovered: 0,
   lease: null,
+  leaseThen: null,
+  firstThen: null,
+  answered: noneAnswered,
   beforeDraw: null,
   drawing: null,
   inTurn: createInTurn(),

@@ -20,7 +20,16 @@ const memorySchema = z.object({
   tokens: z.number().positive().optional(),
   perMs: z.number().positive().optional(),
   // What was drawn lately; missing where a process alone has written, or a version that did not count it.
-  draws: z.object({ sinceMs: z.number(), count: z.number(), before: z.number() }).optional(),
+  draws: z
+    .object({
+      sinceMs: z.number(),
+      count: z.number(),
+      before: z.number(),
+      // Missing where a version has written that did not count them.
+      answered: z.number().default(0),
+      total: z.number().optional(),
+    })
+    .optional(),
 })
 
 /**
@@ -35,9 +44,10 @@ export const storedText = (
 
 /** What was drawn lately on what is stored. */
 export const drawsOf = (text: string | null, storeMs: number): RecentDraws => {
-  if (text === null) return noDraws
+  if (text === null) return noDraws(storeMs)
   const stored = memorySchema.safeParse(jsonOrNull(text))
-  return (stored.success ? stored.data.draws : undefined) ?? unknownDraws(storeMs)
+  const draws = stored.success ? stored.data.draws : undefined
+  return draws === undefined ? unknownDraws(storeMs) : { ...draws, total: draws.total ?? storeMs }
 }
 
 /** What is stored of a bucket. What another version has written, and this one cannot read, counts as an empty one. */
