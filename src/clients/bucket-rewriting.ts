@@ -43,12 +43,12 @@ export const createRewrite = (standing: Standing): Rewrite => {
   ): BucketMemory => {
     const { limit, news, draws, storeMs } = of
     const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + standing.aheadMs)
-    return news.reduce((learned, { signal, then }) => {
+    return news.reduce((learned, { signal, point }) => {
       const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
       return learnFrom(limit, learned, moved, {
         nowMs: storeMs,
         random: random(),
-        uncounted: uncountedIn(then, draws, storeMs),
+        uncounted: uncountedIn(point, draws, storeMs),
       })
     }, memory)
   }

@@ -15,7 +15,7 @@ import {
 import type { CallLane } from './lane.ts'
 import type { Operation, RateLimit, RateLimits } from './operation.ts'
 import { noPromises } from './promises.ts'
-import { drawnLately, type RecentDraws, shiftedDraws, unknownDraws, withDraws } from './recent-draws.ts'
+import { type DrawPoint, drawnLately, type RecentDraws, shiftedDraws, unknownDraws, withDraws } from './recent-draws.ts'
 
 /** Leave to send one request. Whoever sends none gives it back ({@link giveBack}). */
 export interface Grant {
@@ -25,10 +25,16 @@ export interface Grant {
 // The undoing belongs to the grant: kept beside it in a map, it cost half of the time of a simulated fleet.
 class UndoableGrant implements Grant {
   readonly granted = true
+  readonly #point: DrawPoint | null
   #undo: (() => void | Promise<void>) | null
 
-  constructor(undo: () => void | Promise<void>) {
+  constructor(undo: () => void | Promise<void>, point: DrawPoint | null) {
     this.#undo = undo
+    this.#point = point
+  }
+
+  get point(): DrawPoint | null {
+    return this.#point
   }
 
   async undo(): Promise<void> {
@@ -38,8 +44,12 @@ class UndoableGrant implements Grant {
   }
 }
 
-/** A grant that can be given back, once. */
-export const grantThat = (undo: () => void | Promise<void>): Grant => new UndoableGrant(undo)
+/** A grant that can be given back, once; `point`: how it stood with the bucket of all processes when its request was drawn. */
+export const grantThat = (undo: () => void | Promise<void>, point: DrawPoint | null = null): Grant =>
+  new UndoableGrant(undo, point)
+
+/** How it stood with the bucket of all processes when the request of a grant was drawn; null: not known. */
+export const pointOf = (grant: Grant | undefined): DrawPoint | null => (grant instanceof UndoableGrant ? grant.point : null)
 
 /**
  * Gives back leave of which no use was made. It is there again if nobody has drawn on the bucket since, and no answer has come; otherwise it has gone,
@@ -88,11 +98,12 @@ export interface BudgetState extends BudgetFigure {
 
 /**
  * The rate budget of all sellers: one bucket for each (seller, operation, scope), so that none waits for another.
- * `take` never sleeps; it answers with a grant or with the moment to ask again. A caller that names no lane is of the first one.
+ * `take` never sleeps; it answers with a grant or with the moment to ask again. A caller that names no lane is of the first one. An answer without the
+ * grant of its request says less of what is left.
  */
 export interface RateBudget {
   take(sellerId: string, operation: Operation, scope?: string, lane?: CallLane): Promise<Grant | Wait>
-  learn(sellerId: string, operation: Operation, signal: BudgetSignal, scope?: string): Promise<void>
+  learn(sellerId: string, operation: Operation, signal: BudgetSignal, scope?: string, grant?: Grant): Promise<void>
   snapshot(): readonly BudgetState[]
 }
 

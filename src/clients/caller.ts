@@ -296,9 +296,9 @@ export const createCaller = <A extends Authorisation>({
   }
 
   /** An answer is evidence of what happened to a write: a budget that cannot be reached must not lose it. */
-  const learn = async ({ operation, budgetScope }: Call, signal: BudgetSignal): Promise<void> => {
+  const learn = async ({ operation, budgetScope }: Call, signal: BudgetSignal, grant: Grant): Promise<void> => {
     try {
-      await parts.budget.learn(sellerId, operation, signal, budgetScope)
+      await parts.budget.learn(sellerId, operation, signal, budgetScope, grant)
     } catch (error) {
       parts.log.warn(
         { seller_id: sellerId, operation: operation.name, err: error },
@@ -399,7 +399,7 @@ export const createCaller = <A extends Authorisation>({
     if (outcome.status !== null) {
       const throttled = !verdict.ok && verdict.kind === 'throttled'
       const told = budgetSignal({ ...exchange, status: throttled ? 429 : outcome.status })
-      await learn(call, told)
+      await learn(call, told, grant)
       announce(call.operation, outcome)
     }
     const report = (ended: Verdict, endedMs: number): void =>

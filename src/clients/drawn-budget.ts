@@ -7,14 +7,15 @@ import { type CallLane, callLanes } from './lane.ts'
 import type { RateLimit } from './operation.ts'
 import { nothingOwed } from './owed-requests.ts'
 import { aheadOf, noPromises, withAnother, withoutFirst } from './promises.ts'
-import { type DrawnThen, drawnThen, isLate, uncountedIn, withDraws } from './recent-draws.ts'
+import { type DrawPoint, drawPoint, isLate, uncountedIn, withDraws } from './recent-draws.ts'
 import type { DrawnBucket, News, SharedBucket } from './shared-bucket.ts'
 import { storedText } from './stored-memory.ts'
 
 /** The budget of a process that draws with others on what is stored. */
 export interface DrawnBudget {
   take(key: BucketKey, lane: CallLane): Promise<Grant | Wait>
-  learn(key: BucketKey, signal: BudgetSignal): Promise<void>
+  /** `point`: how it stood when the request was drawn; null: not known. */
+  learn(key: BucketKey, signal: BudgetSignal, point: DrawPoint | null): Promise<void>
   /** Stores the answers that have raised a rate a little, which a later draw would have stored. */
   storeEased(): Promise<void>
 }
@@ -40,15 +41,18 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
   }
 
   /** Whether the marketplace says that there is something sooner than anything is to be had here. */
-  const saysMore = (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal, then: DrawnThen | null): boolean => {
+  const saysMore = (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal, point: DrawPoint | null): boolean => {
     if (signal.status >= 300 || leftOf(bucket.lease, clock.monotonicMs()) > 0) return false
     if (bucket.drawsOfAll === null) return (signal.remaining ?? 0) > 1
     const nowMs = standing.now()
     const shape = bucketShape(limit, bucket.memory.counted)
     const soonMs = allowedAtMs(shape, bucket.memory) - shape.intervalMs / 2
     if (bucket.memory.blockedUntilMs > nowMs || soonMs <= nowMs) return false
-    const uncounted = uncountedIn(then, bucket.drawsOfAll, nowMs + standing.aheadMs)
-    return sureOf(limit, signal, uncounted, nowMs).some(({ atMs, requests }) => requests > 0 && atMs < soonMs)
+    const uncounted = uncountedIn(point, bucket.drawsOfAll, nowMs + standing.aheadMs)
+    const surely = (others: number): boolean =>
+      sureOf(limit, signal, others, nowMs).some(({ atMs, requests }) => requests > 0 && atMs < soonMs)
+    // What was answered here is not known to the others, and may be all that keeps them from seeing it.
+    return surely(uncounted) || (bucket.answered.count > 0 && surely(0))
   }
 
   /** Stores what was there before one request was drawn, unless somebody has written since. Several drawn at once are of a limit that soon has more. */
@@ -66,7 +70,6 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
 
   const undraw = async (bucket: SharedBucket, before: DrawnBucket['beforeDraw']): Promise<void> => {
     noteAnswer(bucket, standing.now())
-    if (bucket.outstanding === 0) bucket.firstThen = null
     await putBack(bucket, before)
   }
 
@@ -90,12 +93,12 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
       }
       const isNew = some.drawn > 0 || some.memory.isForCommands !== memory.isForCommands
       const after = withDraws(draws, some.drawn, storeMs)
-      const then = drawnThen(after, storeMs, askedAtMs)
-      const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws }, then, ...times }
+      const point = drawPoint(after, storeMs, askedAtMs)
+      const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws }, point, ...times }
       return { memory: some.memory, draws: after, isNew, result }
     })
     if (drawn === null) return
-    const { count, waitUntilMs, before, then, askedAtMs, latestMs, lapsesFromMs } = drawn.result
+    const { count, waitUntilMs, before, point, askedAtMs, latestMs, lapsesFromMs } = drawn.result
     const nowMs = clock.monotonicMs()
     drawingMs = Math.max(drawingMs / 2, nowMs - askedAtMs)
     bucket.notBeforeMs = waitUntilMs - standing.aheadMs
@@ -109,7 +112,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
     bucket.beforeDraw = beforeDraw
     const intervalMs = intervalOf(bucketShape(limit, memory.counted), memory)
     bucket.lease = { count, used: 0, lapsesFromMs, intervalMs }
-    bucket.leaseThen = then
+    bucket.leasePoint = point
   }
 
   /** So much later than the lane before it a lane comes, in all processes. One at a time it costs a hundredth of the rate at most. */
@@ -145,10 +148,9 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
       if (next !== null) {
         bucket.lease = next
         noteGrant(bucket, standing.now())
-        if (bucket.outstanding === 1) bucket.firstThen = bucket.leaseThen
         bucket.promises = withoutFirst(bucket.promises, lane, standing.now(), intervalNow())
-        const { beforeDraw } = bucket
-        return grantThat(() => undraw(bucket, beforeDraw))
+        const { beforeDraw, leasePoint } = bucket
+        return grantThat(() => undraw(bucket, beforeDraw), leasePoint)
       }
       bucket.lease = null
       if (standing.now() < openMs() || draws === mostDraws) break
@@ -216,27 +218,23 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
     }
   }
 
-  /** Notes that a request was answered. Tells how it stood when it was drawn, or one before it. */
-  const noteAnswered = (bucket: SharedBucket): DrawnThen | null => {
-    const then = bucket.firstThen
+  /** Notes that a request was answered, and stands no more among those that nobody may have counted. */
+  const noteAnswered = (bucket: SharedBucket, point: DrawPoint | null): void => {
     noteAnswer(bucket, standing.now())
-    if (bucket.outstanding === 0) bucket.firstThen = null
-    if (then !== null && !isLate(then, clock.monotonicMs())) {
-      const { count, atMs } = bucket.answered
-      bucket.answered = { count: count + 1, atMs: count === 0 ? then.atMs : Math.min(atMs, then.atMs) }
-    }
-    return then
+    if (point === null || isLate(point, clock.monotonicMs())) return
+    const { count, atMs } = bucket.answered
+    bucket.answered = { count: count + 1, atMs: count === 0 ? point.atMs : Math.min(atMs, point.atMs) }
   }
 
-  const learn = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
+  const learn = async (key: BucketKey, signal: BudgetSignal, point: DrawPoint | null): Promise<void> => {
     const bucket = standing.bucketOf(key)
     const limit = standing.limitOfBucket(bucket)
-    const then = noteAnswered(bucket)
+    noteAnswered(bucket, point)
     const believed = learnFrom(limit, bucket.memory, signal, { nowMs: standing.now(), random: 0 })
     const interval = intervalOf(bucketShape(limit, believed.counted), believed)
     const saysNothingNew =
       signal.status !== 429 &&
-      !saysMore(bucket, limit, signal, then) &&
+      !saysMore(bucket, limit, signal, point) &&
       !recovers(bucket.memory, believed) &&
       believed.counted === bucket.memory.counted &&
       believed.blockedUntilMs === bucket.memory.blockedUntilMs &&
@@ -249,7 +247,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
     bucket.memory = believed
     bucket.notBeforeMs = Math.max(bucket.notBeforeMs, believed.blockedUntilMs)
     if (signal.status === 429 || signal.remaining === 0) bucket.lease = null
-    const storing = storeNews(bucket, limit, { signal, then })
+    const storing = storeNews(bucket, limit, { signal, point })
     // What is good to know may come to the others while this caller goes on.
     if (signal.status < 300 && signal.remaining !== 0) storing.catch(standing.bear)
     else await storing

@@ -14,7 +14,7 @@ export interface RecentDraws {
 }
 
 /** How it stood with a bucket when a request was drawn on it. */
-export interface DrawnThen {
+export interface DrawPoint {
   /** Requests that had been drawn and not been answered, that one among them. */
   readonly unanswered: number
   /** {@link RecentDraws.total}, that one among them. */
@@ -73,22 +73,22 @@ export const drawnLately = (draws: RecentDraws, nowMs: number): number => {
 }
 
 /** How it stands with a bucket on which one was just drawn; `atMs`: when, on a clock that nobody sets. */
-export const drawnThen = (draws: RecentDraws, nowMs: number, atMs: number): DrawnThen => {
+export const drawPoint = (draws: RecentDraws, nowMs: number, atMs: number): DrawPoint => {
   const { count, before, answered, total } = at(draws, nowMs)
   return { unanswered: count + before - answered, total, atMs }
 }
 
 /** Whether a request that was drawn then is among those that were drawn lately. */
-export const isLate = (then: Pick<DrawnThen, 'atMs'>, monotonicMs: number): boolean => monotonicMs - then.atMs > standsForMs
+export const isLate = (point: Pick<DrawPoint, 'atMs'>, monotonicMs: number): boolean => monotonicMs - point.atMs > standsForMs
 
 /**
  * How many others at most the marketplace may not have counted in the answer to a request. What was answered before that request was drawn was counted by
  * then, so it is what was not, and what was drawn since. Null: nobody knows how it stood then.
  */
-export const uncountedIn = (then: DrawnThen | null, draws: RecentDraws, nowMs: number): number => {
+export const uncountedIn = (point: DrawPoint | null, draws: RecentDraws, nowMs: number): number => {
   const lately = drawnLately(draws, nowMs)
-  const since = then === null ? -1 : draws.total - then.total
-  return then === null || since < 0 ? lately : Math.min(lately, then.unanswered + since - 1)
+  const since = point === null ? -1 : draws.total - point.total
+  return point === null || since < 0 ? lately : Math.min(lately, point.unanswered + since - 1)
 }
 
 /** The same on a clock that is so many ms ahead. */

@@ -4,7 +4,7 @@ import { type BucketKey, type LocalBucket, localBucket, shiftLocally } from './b
 import type { Lease } from './budget-lease.ts'
 import { type OwedRequests, shiftedOwed } from './owed-requests.ts'
 import { noPromises, type Promises, shiftedPromises } from './promises.ts'
-import type { DrawnThen, RecentDraws } from './recent-draws.ts'
+import type { DrawPoint, RecentDraws } from './recent-draws.ts'
 
 /** The part of a bucket that is a process's while nobody can be asked, and what it has used of the whole since then. */
 export interface AwayPart {
@@ -24,18 +24,17 @@ export interface SoleBucket {
   uncovered: number
 }
 
-/** An answer that is to be stored, and how it stood when its request was drawn, or one before it. */
+/** An answer that is to be stored, and how it stood when its request was drawn; null: not known. */
 export interface News {
   readonly signal: BudgetSignal
-  readonly then: DrawnThen | null
+  readonly point: DrawPoint | null
 }
 
 /** What a process knows of a bucket while several draw on it. */
 export interface DrawnBucket {
   lease: Lease | null
-  /** How it stood when the lease was drawn, and the first of the requests that are under way; null: not known. */
-  leaseThen: DrawnThen | null
-  firstThen: DrawnThen | null
+  /** How it stood when the lease was drawn. */
+  leasePoint: DrawPoint | null
   /** Requests that were answered, which is not stored yet, and when the first of them was drawn, on a clock that nobody sets. */
   answered: { readonly count: number; readonly atMs: number }
   /** What was stored before a single request was drawn, and the version in which it was; null: several were, or none. */
@@ -75,8 +74,7 @@ export const sharedBucket = (key: BucketKey): SharedBucket => ({
   coveredMs: Number.NEGATIVE_INFINITY,
   uncovered: 0,
   lease: null,
-  leaseThen: null,
-  firstThen: null,
+  leasePoint: null,
   answered: noneAnswered,
   beforeDraw: null,
   drawing: null,

@@ -5,6 +5,7 @@ import {
   type BucketKey,
   createInProcessBudget,
   type Grant,
+  pointOf,
   type RateBudget,
   stateOfBucket,
   type Wait,
@@ -202,11 +203,11 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       operation.ofEachProcess === true
         ? own.take(sellerId, operation, scope, lane)
         : take({ sellerId, operation, scope: scope ?? null }, lane ?? 'command'),
-    async learn(sellerId, operation, signal, scope) {
+    async learn(sellerId, operation, signal, scope, grant) {
       if (operation.ofEachProcess === true) return await own.learn(sellerId, operation, signal, scope)
       const key: BucketKey = { sellerId, operation, scope: scope ?? null }
       try {
-        if (standing.mode === 'shared' && othersAreReady) await drawn.learn(key, signal)
+        if (standing.mode === 'shared' && othersAreReady) await drawn.learn(key, signal, pointOf(grant))
         else if (standing.mode === 'sole') await sole.learn(key, signal)
         else learnAlone(key, signal)
       } catch (error) {

@@ -24,8 +24,8 @@ export const noticeCounting = (
         toldUntilMs.set(JSON.stringify([sellerId, operation.name]), leave.availableAt.getTime())
       return leave
     },
-    learn: async (sellerId, operation, signal, scope) => {
-      await budget.learn(sellerId, operation, signal, scope)
+    learn: async (sellerId, operation, signal, scope, grant) => {
+      await budget.learn(sellerId, operation, signal, scope, grant)
       if (operation.write !== true) return
       const name = JSON.stringify([sellerId, operation.name])
       if (signal.status === 429) counting.delete(name)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { SharedBudget } from '../../src/clients/shared-budget.ts'
 import { rig, said, tick } from './support/budget-rig.ts'
 
 const perMinute = { tokens: 60, perMs: 60_000 }
@@ -6,41 +7,92 @@ const perMinute = { tokens: 60, perMs: 60_000 }
 /** Two processes that share, and have used all that they believe to be there. */
 const usedUp = async () => {
   const fleet = rig(perMinute)
+  const { operation, market, arrive } = fleet
   const [a, b] = [fleet.share('A'), fleet.share('B')]
-  /** What the marketplace answers just now. */
-  const answer = () => ({ status: 200, ...said, remaining: Math.floor(fleet.market.tokens) })
+  /** A request leaves; what its answer says as of now. Null: it may not. */
+  const call = async (budget: SharedBudget, status = 200) => {
+    const leave = await budget.take('S', operation)
+    if (!leave.granted) return null
+    arrive()
+    const remaining = status === 200 ? Math.floor(market.tokens) : null
+    return { come: () => budget.learn('S', operation, { status, ...said, remaining }, undefined, leave) }
+  }
   await fleet.live([a, b], 5_000)
   for (const budget of [a, b, a, b]) {
-    while ((await budget.take('S', fleet.operation)).granted) {
-      fleet.arrive()
-      await budget.learn('S', fleet.operation, answer())
+    let answer = await call(budget)
+    while (answer !== null) {
+      await answer.come()
+      answer = await call(budget)
     }
   }
-  return { ...fleet, a, b, answer }
+  return { ...fleet, a, b, call }
 }
 
 describe('what an answer says to be left, more than was thought', () => {
   test('is used by all processes at once, though they have drawn as many within the last seconds', async () => {
-    const { a, b, pass, drain, operation, answer, market } = await usedUp()
+    const { a, b, pass, drain, call, market } = await usedUp()
     // Requests that were drawn and never left.
     market.tokens += 10
     pass(1_100)
-    expect(await drain(a, 1)).toBe(1)
-    await a.learn('S', operation, answer())
+    const answer = await call(a)
+    await answer?.come()
     await tick()
     expect((await drain(b)) + (await drain(a))).toBeGreaterThanOrEqual(8)
     expect(market.over).toBe(0)
   })
 
+  test('is so although a request of the process is never answered', async () => {
+    const { a, b, live, drain, call, market } = await usedUp()
+    await live([a, b], 2_000)
+    expect(await call(a)).not.toBeNull()
+    for (let second = 0; second < 40; second += 1) {
+      const answer = await call(a)
+      await answer?.come()
+      await live([a, b], 1_000)
+    }
+    market.tokens += 10
+    const answer = await call(a)
+    expect(answer).not.toBeNull()
+    await answer?.come()
+    await tick()
+    expect((await drain(b)) + (await drain(a))).toBeGreaterThanOrEqual(8)
+    expect(market.over).toBe(0)
+  })
+
+  test('is so where processes take turns, and each has had an answer that the others have not heard of', async () => {
+    const { share, live, call, market, a, b } = await usedUp()
+    const budgets = [a, b, share('C'), share('D')]
+    await live(budgets, 10_000)
+    const turn = async (second: number) => {
+      let sent = 0
+      for (const place of [0, 1, 2, 3]) {
+        const budget = budgets[(second + place) % 4] ?? a
+        for (let answer = await call(budget); answer !== null; answer = await call(budget)) {
+          sent += 1
+          await answer.come()
+          await tick()
+        }
+      }
+      await live(budgets, 1_000)
+      return sent
+    }
+    for (let second = 0; second < 5; second += 1) await turn(second)
+    market.tokens += 4
+    let sent = 0
+    for (let second = 0; second < 8; second += 1) sent += await turn(second)
+    expect(sent).toBeGreaterThanOrEqual(11)
+    expect(market.over).toBe(0)
+  })
+
   test('is not what others have drawn that the marketplace has not counted', async () => {
-    const { a, b, pass, drain, operation, arrive, answer, market } = await usedUp()
+    const { a, b, pass, drain, call, operation, arrive, market } = await usedUp()
     market.tokens += 10
     pass(3_100)
     // Two of B are under way for longer than one of A.
     const underWay = [await b.take('S', operation), await b.take('S', operation)].filter(({ granted }) => granted)
     expect(underWay).toHaveLength(2)
-    expect(await drain(a, 1)).toBe(1)
-    await a.learn('S', operation, answer())
+    const answer = await call(a)
+    await answer?.come()
     await tick()
     const sent = await drain(a)
     for (const _ of underWay) arrive()
@@ -49,18 +101,17 @@ describe('what an answer says to be left, more than was thought', () => {
   })
 
   test('is not what another process has drawn since its request was, answered or not', async () => {
-    const { a, b, live, operation, arrive, drain, answer, market } = await usedUp()
+    const { a, b, live, drain, call, market } = await usedUp()
     market.tokens += 4
     await live([a, b], 10_000)
-    expect((await a.take('S', operation)).granted).toBe(true)
-    arrive()
-    const early = answer()
+    const early = await call(a)
     // Counted after that answer was made, and answered before it comes.
-    const inBetween = await drain(b)
-    expect(inBetween).toBeGreaterThan(5)
-    for (let calls = 0; calls < inBetween; calls += 1) await b.learn('S', operation, { status: 500, ...said })
+    const inBetween = []
+    for (let one = await call(b, 500); one !== null; one = await call(b, 500)) inBetween.push(one)
+    expect(inBetween.length).toBeGreaterThan(5)
+    for (const { come } of inBetween) await come()
     await drain(a)
-    await a.learn('S', operation, early)
+    await early?.come()
     await tick()
     await drain(a)
     await drain(b)

@@ -175,7 +175,7 @@ export const playBudget = async (seed: number, troubles: readonly Trouble[]): Pr
           const said = isTold
             ? { remaining, replenishAt: new Date(Math.round(replenishMs + process.aheadMs)) }
             : { remaining: null, replenishAt: null }
-          await budget.learn('S', operation, { status: isGranted ? 200 : 429, retryAfter: null, ...said })
+          await budget.learn('S', operation, { status: isGranted ? 200 : 429, retryAfter: null, ...said }, undefined, leave)
           afterAwake(random() < 0.02 ? random() * 45_000 : 1, work)
         })
       })

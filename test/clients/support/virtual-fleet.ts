@@ -191,7 +191,7 @@ export const runFleet = async (options: FleetOptions): Promise<FleetResult> => {
             : { remaining: null, replenishAt: null }
         later(nowMs + latencyMs / 2, async () => {
           if (!isAlive()) return
-          await budget.learn('S', operation, { status: granted ? 200 : 429, retryAfter: null, ...told })
+          await budget.learn('S', operation, { status: granted ? 200 : 429, retryAfter: null, ...told }, undefined, leave)
           await work()
         })
       })
