@@ -335,7 +335,9 @@ export const toFailure = (
     networkCode: verdict.networkCode,
   }
   const named = namesOfFaults(verdict.faults.slice(0, 3))
-  const status = verdict.httpStatus === null ? 'no answer' : `HTTP ${verdict.httpStatus}`
+  // Where nothing went wrong on the way, nobody was asked.
+  const unanswered = verdict.sent === 'never' && verdict.networkCode === null ? 'not sent' : 'no answer'
+  const status = verdict.httpStatus === null ? unanswered : `HTTP ${verdict.httpStatus}`
   const refusal = verdict.httpStatus !== null && verdict.httpStatus >= 400 && verdict.httpStatus < 500
   // Whoever reads it should look at what stands on the way, not at the marketplace.
   const whose = refusal && !verdict.ownWord ? 'not in the words of the marketplace' : null

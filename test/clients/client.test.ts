@@ -413,7 +413,12 @@ describe('the budget', () => {
     const { client } = startClient(url, { budget })
     await client.of(ordersEndpoint).get('1', { signal: forever() })
     const failure = await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
-    expect(failure).toMatchObject({ kind: 'throttled', sent: 'never', httpStatus: null })
+    expect(failure).toMatchObject({
+      kind: 'throttled',
+      sent: 'never',
+      httpStatus: null,
+      message: 'orders.get throttled: not sent',
+    })
     expect(failure.retryAt?.getTime()).toBeGreaterThan(Date.now())
     const wait = await client.budget.take(ordersEndpoint.operations.get)
     expect(wait.granted).toBe(false)

@@ -31,7 +31,7 @@ const noticed = () => {
 
 test('commands that were told of a tenth of the limit come as soon as the marketplace says what is left', async () => {
   const { budget, begun, passes, ask } = noticed()
-  expect(await ask('S')).toBe(6)
+  expect(await ask('S')).toBe(5)
   passes(300)
   await budget.learn('S', acknowledge, answer(200, 59))
   expect(begun).toEqual(['S'])

@@ -388,7 +388,7 @@ test('when the budget ends in the middle of a log, every call so far counts', as
   while ('runAgainAt' in outcome) {
     runs += 1
     if (runs === 1)
-      expect((await skuRows(sellerId))[0]).toMatchObject({ log_read_up_to: null, log_pass: { offset: 200, totalCount: 900 } })
+      expect((await skuRows(sellerId))[0]).toMatchObject({ log_read_up_to: null, log_pass: { offset: 150, totalCount: 900 } })
     nowMs = Math.max(nowMs, outcome.runAgainAt.getTime())
     outcome = await once()
   }
