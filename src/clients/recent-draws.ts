@@ -78,7 +78,7 @@ export const drawPoint = (draws: RecentDraws, nowMs: number, atMs: number): Draw
   return { unanswered: count + before - answered, total, atMs }
 }
 
-/** Whether a request that was drawn then is among those that were drawn lately. */
+/** Whether a request that was drawn then may stand among those that were drawn lately no more. */
 export const isLate = (point: Pick<DrawPoint, 'atMs'>, monotonicMs: number): boolean => monotonicMs - point.atMs > standsForMs
 
 /**
