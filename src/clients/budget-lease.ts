@@ -1,5 +1,6 @@
 import { allowedAtMs, availableAt, type BucketMemory, type BucketShape, intervalOf, reserveOf } from './bucket.ts'
 import type { CallLane } from './lane.ts'
+import type { DrawPoint } from './recent-draws.ts'
 
 /**
  * Requests that were taken out of a shared bucket together. They are used up one by one, and those that are not used lapse at the pace at
@@ -11,6 +12,8 @@ export interface Lease {
   /** From when on they lapse, on a clock that nobody sets: the bucket would be full then without them. */
   readonly lapsesFromMs: number
   readonly intervalMs: number
+  /** How it stood with the bucket when they were taken out. */
+  readonly point: DrawPoint
 }
 
 /**

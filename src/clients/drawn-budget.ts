@@ -111,8 +111,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
     }
     bucket.beforeDraw = beforeDraw
     const intervalMs = intervalOf(bucketShape(limit, memory.counted), memory)
-    bucket.lease = { count, used: 0, lapsesFromMs, intervalMs }
-    bucket.leasePoint = point
+    bucket.lease = { count, used: 0, lapsesFromMs, intervalMs, point }
   }
 
   /** So much later than the lane before it a lane comes, in all processes. One at a time it costs a hundredth of the rate at most. */
@@ -149,8 +148,8 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
         bucket.lease = next
         noteGrant(bucket, standing.now())
         bucket.promises = withoutFirst(bucket.promises, lane, standing.now(), intervalNow())
-        const { beforeDraw, leasePoint } = bucket
-        return grantThat(() => undraw(bucket, beforeDraw), leasePoint)
+        const { beforeDraw } = bucket
+        return grantThat(() => undraw(bucket, beforeDraw), next.point)
       }
       bucket.lease = null
       if (standing.now() < openMs() || draws === mostDraws) break

@@ -33,8 +33,6 @@ export interface News {
 /** What a process knows of a bucket while several draw on it. */
 export interface DrawnBucket {
   lease: Lease | null
-  /** How it stood when the lease was drawn. */
-  leasePoint: DrawPoint | null
   /** Requests that were answered, which is not stored yet, and when the first of them was drawn, on a clock that nobody sets. */
   answered: { readonly count: number; readonly atMs: number }
   /** What was stored before a single request was drawn, and the version in which it was; null: several were, or none. */
@@ -74,7 +72,6 @@ export const sharedBucket = (key: BucketKey): SharedBucket => ({
   coveredMs: Number.NEGATIVE_INFINITY,
   uncovered: 0,
   lease: null,
-  leasePoint: null,
   answered: noneAnswered,
   beforeDraw: null,
   drawing: null,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { playBudget, type Trouble } from './support/budget-history.ts'
 
-/** `TALLYMAN_SEED=4000 TALLYMAN_HISTORIES=500 npx vitest run test/clients/budget-histories.test.ts` plays others, and more of them. */
+/** `TALLYMAN_SEED=4000 TALLYMAN_HISTORIES=500 npx vitest run test/clients/budget-histories.test.ts` plays others, and more of them; the last test may fail then. */
 const firstSeed = Number(process.env['TALLYMAN_SEED'] ?? 1)
 const histories = Number(process.env['TALLYMAN_HISTORIES'] ?? 40)
 const seeds = Array.from({ length: histories }, (_, index) => firstSeed + index)
@@ -30,7 +30,7 @@ test('hardly a call too many leaves while the store is away or slow', { timeout:
   for (const seed of seeds) {
     const { told, sent, refused, excess, failures } = await playBudget(seed, ['outage', 'slow', 'kill'])
     expect.soft(failures, told).toEqual([])
-    expect.soft(refused, told).toBeLessThanOrEqual(Math.max(1, sent / 20))
+    expect.soft(refused / sent, told).toBeLessThan(0.05)
     expect.soft(excess, told).toBeLessThanOrEqual(Math.max(2, sent / 20))
   }
 })

@@ -17,6 +17,13 @@ const usedUp = async () => {
     const remaining = status === 200 ? Math.floor(market.tokens) : null
     return { come: () => budget.learn('S', operation, { status, ...said, remaining }, undefined, leave) }
   }
+  /** A request leaves, and its answer comes at once and is stored. */
+  const exchange = async (budget: SharedBudget) => {
+    const answer = await call(budget)
+    expect(answer).not.toBeNull()
+    await answer?.come()
+    await tick()
+  }
   await fleet.live([a, b], 5_000)
   for (const budget of [a, b, a, b]) {
     let answer = await call(budget)
@@ -25,24 +32,22 @@ const usedUp = async () => {
       answer = await call(budget)
     }
   }
-  return { ...fleet, a, b, call }
+  return { ...fleet, a, b, call, exchange }
 }
 
 describe('what an answer says to be left, more than was thought', () => {
   test('is used by all processes at once, though they have drawn as many within the last seconds', async () => {
-    const { a, b, pass, drain, call, market } = await usedUp()
+    const { a, b, pass, drain, exchange, market } = await usedUp()
     // Requests that were drawn and never left.
     market.tokens += 10
     pass(1_100)
-    const answer = await call(a)
-    await answer?.come()
-    await tick()
+    await exchange(a)
     expect((await drain(b)) + (await drain(a))).toBeGreaterThanOrEqual(8)
     expect(market.over).toBe(0)
   })
 
   test('is so although a request of the process is never answered', async () => {
-    const { a, b, live, drain, call, market } = await usedUp()
+    const { a, b, live, drain, call, exchange, market } = await usedUp()
     await live([a, b], 2_000)
     expect(await call(a)).not.toBeNull()
     for (let second = 0; second < 40; second += 1) {
@@ -51,10 +56,7 @@ describe('what an answer says to be left, more than was thought', () => {
       await live([a, b], 1_000)
     }
     market.tokens += 10
-    const answer = await call(a)
-    expect(answer).not.toBeNull()
-    await answer?.come()
-    await tick()
+    await exchange(a)
     expect((await drain(b)) + (await drain(a))).toBeGreaterThanOrEqual(8)
     expect(market.over).toBe(0)
   })
@@ -85,15 +87,13 @@ describe('what an answer says to be left, more than was thought', () => {
   })
 
   test('is not what others have drawn that the marketplace has not counted', async () => {
-    const { a, b, pass, drain, call, operation, arrive, market } = await usedUp()
+    const { a, b, pass, drain, exchange, operation, arrive, market } = await usedUp()
     market.tokens += 10
     pass(3_100)
     // Two of B are under way for longer than one of A.
     const underWay = [await b.take('S', operation), await b.take('S', operation)].filter(({ granted }) => granted)
     expect(underWay).toHaveLength(2)
-    const answer = await call(a)
-    await answer?.come()
-    await tick()
+    await exchange(a)
     const sent = await drain(a)
     for (const _ of underWay) arrive()
     expect(sent).toBeGreaterThan(0)
