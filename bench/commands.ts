@@ -4,7 +4,7 @@
  * write it, by got; and, as a second one, over the engine's own transport. Beside them runs the least that Postgres has to do for a command: two plain
  * statements for a batch of 32, over the engine's transport, without a queue. The marketplace is a stub in a process of its own. Linux only.
  * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 128]`; prints medians and their ratio.
- * `node bench/commands.ts --statements 300 [--concurrency 1]`: with the duration of each statement.
+ * `node bench/commands.ts --statements 6000 [--concurrency 128]`: what each statement of the engine costs in Postgres, commands begun where due.
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -37,13 +37,13 @@ import {
   requestTimeoutMs,
 } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
-import { type StatementCost, watchStatements } from './statements.ts'
+import { type StatementCost, watchedServer, watchStatements } from './statements.ts'
 
 const { numbers: options } = benchOptions({ statements: 0, commands: 1_500, rounds: 3, concurrency: 0 })
 const statements = options.statements > 0 ? options.statements : null
 const commands = statements ?? options.commands
 const rounds = statements === null ? options.rounds : 1
-const concurrency = options.concurrency > 0 ? options.concurrency : statements === null ? commandsAtOnce / 2 : 1
+const concurrency = options.concurrency > 0 ? options.concurrency : commandsAtOnce / 2
 /** The queue retries a failing command with a growing back-off: after this time the run is aborted. */
 const longestRunMs = 30_000 + commands * 200
 /** Commands of a batch of plain statements. */
@@ -106,9 +106,9 @@ const runEngine = async ({ stubUrl, redis, databaseUrl: url }: Setting, way: 'qu
     await producer.start()
     if (way === 'queued') await producer.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId } })))
     else await runtime.start()
-    const watch = statements === null ? null : watchStatements()
+    const watch = statements === null ? null : await watchStatements(url)
     const run = await timed(meter.rate, () => (way === 'queued' ? runtime.start() : beginHere(runtime, ids, concurrency)))
-    const costs = watch?.end() ?? []
+    const costs = (await watch?.end()) ?? []
     const [found] = await database.query<{ count: bigint }>(
       `SELECT count(*) AS count FROM tallyman.commands WHERE state = 'confirmed'`,
     )
@@ -264,36 +264,27 @@ const timed = async (rate: Promise<number>, start: () => Promise<void>): Promise
   }
 }
 
-const folder = await benchFolder()
-const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
-try {
-  const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
-  closers.push(() => server.stop())
-  postgresPid = server.pid() ?? 0
-  const admin = new pg.Client({ connectionString: server.url })
-  await admin.connect()
-  closers.push(() => admin.end())
-  const stub = await startMarketplaceStub()
-  closers.push(() => stub.child.disconnect())
-  /** The database goes with its run: it would be vacuumed and written out during the later ones. */
-  const inDatabase = async (redis: TestRedis | null, run: (setting: Setting) => Promise<Run>): Promise<Run> => {
-    const name = `bench_${randomBytes(4).toString('hex')}`
-    await admin.query(`CREATE DATABASE ${name}`)
-    try {
-      return await run({ stubUrl: stub.url, redis, databaseUrl: server.url.replace(/\/tallyman$/, `/${name}`) })
-    } finally {
-      // Closed pools are still saying goodbye.
-      await eventually(() => admin.query(`DROP DATABASE ${name}`))
-    }
-  }
-  const redis = hasRedisServer() ? await startTestRedis() : null
-  if (redis !== null) closers.push(() => redis.stop())
+interface Backend {
+  readonly name: string
+  readonly redis: TestRedis | null
+}
 
-  const backends = [{ backend: 'Postgres', server: null }, ...(redis === null ? [] : [{ backend: 'Redis', server: redis }])].map(
-    (entry) => ({ ...entry, engine: [] as Run[], bare: [] as Run[], ours: [] as Run[], here: [] as Run[], plain: [] as Run[] }),
-  )
+/** Runs one way in a database of its own. */
+type InDatabase = (redis: TestRedis | null, run: (setting: Setting) => Promise<Run>) => Promise<Run>
+
+/** All ways, in turns; prints and sends medians and ratios. */
+const compareWays = async (backends: readonly Backend[], inDatabase: InDatabase): Promise<void> => {
+  const played = backends.map(({ name: backend, redis: server }) => ({
+    backend,
+    server,
+    engine: [] as Run[],
+    bare: [] as Run[],
+    ours: [] as Run[],
+    here: [] as Run[],
+    plain: [] as Run[],
+  }))
   for (let round = 0; round < rounds; round += 1) {
-    for (const { server: queues, engine, bare, ours, here, plain } of backends) {
+    for (const { server: queues, engine, bare, ours, here, plain } of played) {
       bare.push(await inDatabase(queues, (setting) => runBare(setting, 'got')))
       ours.push(await inDatabase(queues, (setting) => runBare(setting, 'ours')))
       engine.push(await inDatabase(queues, (setting) => runEngine(setting, 'queued')))
@@ -302,7 +293,7 @@ try {
     }
   }
 
-  const figures = backends.map(({ backend, engine, bare, ours, here, plain }) => {
+  const figures = played.map(({ backend, engine, bare, ours, here, plain }) => {
     const of = (runs: readonly Run[], pick: (run: Run) => number): number => median(runs.map(pick))
     const to = (runs: readonly Run[], others: readonly Run[]): number =>
       median(runs.map(({ rate }, round) => rate / (others[round]?.rate ?? Number.NaN)))
@@ -339,18 +330,59 @@ try {
     `${commands} ship commands, ${concurrency} at a time, medians of ${rounds} rounds; commands a second, processor time of one command`,
   )
   console.table(figures.flatMap(({ rows }) => rows))
-  for (const { backend, engine } of statements === null ? [] : backends) {
-    console.log(`queues in ${backend}: ${concurrency} at a time, time of each statement from sending to answer`)
+  process.send?.(figures.map(({ rows, ...told }) => told))
+}
+
+/** What each statement of the engine costs in Postgres. */
+const showStatements = async (backends: readonly Backend[], inDatabase: InDatabase): Promise<void> => {
+  for (const { name, redis } of backends) {
+    const { costs } = await inDatabase(redis, (setting) => runEngine(setting, 'here'))
+    console.log(
+      `queues in ${name}: ${commands} ship commands, ${concurrency} at a time, begun where due; time in Postgres and log written`,
+    )
     console.table(
-      (engine[0]?.costs ?? []).slice(0, 24).map(({ statement, count, totalMs }) => ({
+      costs.slice(0, 24).map(({ statement, calls, totalMs, walBytes }) => ({
         statement,
-        'a command': (count / commands).toFixed(2),
-        'ms each': (totalMs / count).toFixed(2),
-        'ms a command': (totalMs / commands).toFixed(2),
+        calls,
+        'ms each': (totalMs / calls).toFixed(2),
+        'ms a command': (totalMs / commands).toFixed(3),
+        'kB a command': (walBytes / commands / 1e3).toFixed(2),
       })),
     )
   }
-  process.send?.(figures.map(({ rows, ...told }) => told))
+}
+
+const folder = await benchFolder()
+const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
+try {
+  const server = await startEmbeddedPostgres({
+    dataDir: folder,
+    say: () => undefined,
+    settings: statements === null ? [] : watchedServer,
+  })
+  closers.push(() => server.stop())
+  postgresPid = server.pid() ?? 0
+  const admin = new pg.Client({ connectionString: server.url })
+  await admin.connect()
+  closers.push(() => admin.end())
+  const stub = await startMarketplaceStub()
+  closers.push(() => stub.child.disconnect())
+  /** The database goes with its run: it would be vacuumed and written out during the later ones. */
+  const inDatabase: InDatabase = async (redis, run) => {
+    const name = `bench_${randomBytes(4).toString('hex')}`
+    await admin.query(`CREATE DATABASE ${name}`)
+    try {
+      return await run({ stubUrl: stub.url, redis, databaseUrl: server.url.replace(/\/tallyman$/, `/${name}`) })
+    } finally {
+      // Closed pools are still saying goodbye.
+      await eventually(() => admin.query(`DROP DATABASE ${name}`))
+    }
+  }
+  const redis = hasRedisServer() ? await startTestRedis() : null
+  if (redis !== null) closers.push(() => redis.stop())
+
+  const backends: readonly Backend[] = [{ name: 'Postgres', redis: null }, ...(redis === null ? [] : [{ name: 'Redis', redis }])]
+  await (statements === null ? compareWays(backends, inDatabase) : showStatements(backends, inDatabase))
 } finally {
   for (const close of closers.reverse()) await close()
 }

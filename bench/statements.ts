@@ -1,12 +1,20 @@
 import pg from 'pg'
 
-/** What one kind of statement cost. */
+/** What one kind of statement cost in Postgres. */
 export interface StatementCost {
   readonly statement: string
-  readonly count: number
-  /** From sending to the answer, all of them together. */
+  readonly calls: number
+  /** Planning and carrying out, all calls together. */
   readonly totalMs: number
+  /** What all calls together wrote to the log. */
+  readonly walBytes: number
 }
+
+/** Settings of a server whose statements are watched. */
+export const watchedServer: readonly string[] = [
+  'shared_preload_libraries=pg_stat_statements',
+  'pg_stat_statements.track_planning=on',
+]
 
 const names: readonly (readonly [RegExp, string])[] = [
   [/^BEGIN/, 'BEGIN'],
@@ -21,12 +29,12 @@ const names: readonly (readonly [RegExp, string])[] = [
   [/^WITH given .* claimed AS/, 'store the intent'],
   [/^SELECT array_agg\(o\.purchase_order_id::text\) AS keys/, 'compare the hash'],
   [/^WITH reported AS/, 'store the answered order'],
-  [/^SELECT e\.kind \|\| ' ' \|\| e\.record_id/, 'was its buyer erased?'],
+  [/^SELECT e\.kind \|\| \S+ \|\| e\.record_id/, 'was its buyer erased?'],
   [/^SELECT attempt, correlation_id/, 'read the attempts'],
   [/^UPDATE tallyman\.command_attempts/, 'store the outcome'],
   [/^WITH given .* moved AS/, 'settle the command'],
   [/^-- Finish an active job/, 'BullMQ: end the job, take the next'],
-  [/^WITH told AS/, 'append the changes, COMMIT'],
+  [/^WITH told AS/, 'append the changes'],
   [/^SELECT k\.place::int AS place, \(SELECT c\.id/, 'is there one after it?'],
 ]
 
@@ -35,38 +43,29 @@ const nameOf = (text: string): string => {
   return names.find(([pattern]) => pattern.test(flat))?.[1] ?? flat.slice(0, 60)
 }
 
-const textOf = (query: unknown): string => {
-  if (typeof query === 'string') return query
-  if (typeof query === 'object' && query !== null && 'text' in query && typeof query.text === 'string') return query.text
-  return '(other)'
-}
-
-/** Times every statement that this process sends through `pg`, until `end` is called. */
-export const watchStatements = (): { end(): readonly StatementCost[] } => {
-  const costs = new Map<string, { count: number; totalMs: number }>()
-  const original: unknown = Reflect.get(pg.Client.prototype, 'query')
-  if (typeof original !== 'function') throw new TypeError('pg has no query')
-  const note = (text: string, startedMs: number): void => {
-    const name = nameOf(text)
-    const { count, totalMs } = costs.get(name) ?? { count: 0, totalMs: 0 }
-    costs.set(name, { count: count + 1, totalMs: totalMs + performance.now() - startedMs })
-  }
-  Reflect.set(pg.Client.prototype, 'query', function (this: pg.Client, ...given: unknown[]): unknown {
-    const text = textOf(given[0])
-    const startedMs = performance.now()
-    const told: unknown = given.at(-1)
-    const hears = (...results: unknown[]): unknown => {
-      note(text, startedMs)
-      return typeof told === 'function' ? Reflect.apply(told, undefined, results) : undefined
-    }
-    const answer: unknown = Reflect.apply(original, this, typeof told === 'function' ? [...given.slice(0, -1), hears] : given)
-    if (!(answer instanceof Promise)) return answer
-    return answer.finally(() => note(text, startedMs))
-  })
+/** Counts what statements cost in a database of a {@link watchedServer} from now on, until `end` is called. */
+export const watchStatements = async (databaseUrl: string): Promise<{ end(): Promise<readonly StatementCost[]> }> => {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements')
+  await client.query('SELECT pg_stat_statements_reset()')
   return {
-    end: () => {
-      Reflect.set(pg.Client.prototype, 'query', original)
-      return [...costs].map(([statement, cost]) => ({ statement, ...cost })).sort((a, b) => b.totalMs - a.totalMs)
+    end: async () => {
+      const { rows } = await client.query<StatementCost>(
+        `SELECT query AS statement, calls::float8 AS calls, total_plan_time + total_exec_time AS "totalMs", wal_bytes::float8 AS "walBytes"
+         FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid AND d.datname = current_database() WHERE toplevel`,
+      )
+      await client.end()
+      return Map.groupBy(rows, ({ statement }) => nameOf(statement))
+        .entries()
+        .map(([statement, all]) => ({
+          statement,
+          calls: all.reduce((sum, { calls }) => sum + calls, 0),
+          totalMs: all.reduce((sum, { totalMs }) => sum + totalMs, 0),
+          walBytes: all.reduce((sum, { walBytes }) => sum + walBytes, 0),
+        }))
+        .toArray()
+        .sort((a, b) => b.totalMs - a.totalMs)
     },
   }
 }
