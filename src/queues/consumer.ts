@@ -64,6 +64,8 @@ const longestPauseMs = 5_000
 /** Maximum interval of polling when idle, in seconds: it limits the delay after a lost notification. */
 const longestBlockSeconds = 5
 
+const lostLock = /^could not renew lock for job /
+
 /**
  * BullMQ's worker with a back-off: BullMQ retries at once when a fetch fails for anything but a refused connection (a server that shuts down or
  * starts up, a name that does not resolve, a full disk), which is a busy loop. Here every consecutive failure waits longer.
@@ -79,7 +81,10 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
     super(options.queue, (job, token) => options.process(job, token ?? ''), workerOptions, factory)
     this.#events = options.on
     this.#inOrder = options.inOrder ?? false
-    this.on('error', (error) => this.#events.fault(asError(error)))
+    this.on('error', (error) => {
+      // Told by `lockRenewalFailed` before: whoever runs the job says so, and whose it is. The store has no fault.
+      if (!lostLock.test(error.message)) this.#events.fault(asError(error))
+    })
     this.on('failed', (job, error) => this.#events.failed(job, asError(error)))
     this.on('stalled', (jobId) => this.#events.stalled(jobId))
     this.on('locksRenewed', ({ jobIds }) => this.#events.locksRenewed(jobIds))

@@ -536,7 +536,7 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
     })
 
     test('a job that is no longer ours is told so, and its end counts for nothing', async () => {
-      const { runtime, metrics, address } = await one()
+      const { runtime, lines, metrics, address } = await one()
       const lost = Promise.withResolvers<unknown>()
       runtime.register('command.run', async ({ signal }) => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -550,6 +550,9 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       expect(await lost.promise).toBeInstanceOf(LockLost)
       await until(async () => expect(await runsOf(metrics, 'aborted')).toBe(1))
       expect(await runsOf(metrics, 'done')).toBe(0)
+      // Said once, by the line that names the job and its seller.
+      expect(lines.filter(({ msg }) => msg === 'job left to another worker')).toHaveLength(1)
+      expect(JSON.stringify(lines)).not.toContain('could not renew lock')
     })
 
     test('a lock that cannot be renewed in time counts as lost', async () => {
