@@ -32,7 +32,8 @@ export interface BudgetStore {
   put(id: string, texts: ReadonlyMap<string, string>): Promise<boolean>
   /**
    * Says that a process draws for the next `forMs`, and answers who else does. With `claim` it is sole if, in the same moment, nobody else is
-   * there; with `keep` it stays so while its last announcement still holds; with `yield` it is not.
+   * there; with `keep` it stays so while its last announcement still holds; with `yield` it is not. Nobody is believed for longer than `forMs` from now on,
+   * though the clock was set back since they said so.
    */
   announce(id: string, options: Announcement): Promise<StoreAnswer<Announced>>
   /** Says that a process draws no more. */

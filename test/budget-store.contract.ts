@@ -64,6 +64,18 @@ export const budgetStoreContract = (name: string, storeOf: () => BudgetStore): v
       await store.leave('next')
     })
 
+    test('who was announced before the clock was set back stands for no longer than anybody else', async () => {
+      const store = storeOf()
+      // As it then looks: until a moment that is far ahead.
+      await store.announce('gone', { sole: 'claim', forMs: 3_600_000 })
+      expect((await store.announce('next', { sole: 'claim', forMs: 200 })).value.others).toMatchObject([{ id: 'gone' }])
+      await eventually(async () => {
+        expect((await store.announce('next', { sole: 'claim', forMs: 200 })).value).toEqual({ isSole: true, others: [] })
+      })
+      await store.leave('gone')
+      await store.leave('next')
+    })
+
     test('a process that has surely ended keeps nobody waiting for longer than a moment, and what it used is remembered', async () => {
       const store = storeOf()
       const operation = { name: `orders.ship ${randomUUID()}`, limit: { tokens: 10, perMs: 3_600_000 }, payloadKeys: [] }

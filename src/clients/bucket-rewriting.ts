@@ -1,16 +1,16 @@
 import { type BucketMemory, easedBy, learnFrom, shifted } from './bucket.ts'
 import { nameOfBucket } from './budget.ts'
-import type { Reading, Standing, StoredReading } from './budget-standing.ts'
+import type { Standing, StoredReading } from './budget-standing.ts'
 import type { RateLimit } from './operation.ts'
 import { isLate, type RecentDraws, uncountedIn, withAnswered } from './recent-draws.ts'
-import { type News, noneAnswered, type SharedBucket } from './shared-bucket.ts'
-import { storedText } from './stored-memory.ts'
+import { bothAnswered, type News, noneAnswered, type SharedBucket } from './shared-bucket.ts'
+import { type StoredMemory, storedText } from './stored-memory.ts'
 
 /** A bucket as it was read, and when. On the clock of the store. */
-export interface Read extends Reading, Pick<StoredReading, 'storeMs' | 'askedAtMs'> {}
+export interface Read extends Omit<StoredMemory, 'isSetBack'>, Pick<StoredReading, 'storeMs' | 'askedAtMs'> {}
 
 /** What becomes of it. */
-export interface Rewritten<Result> extends Reading {
+export interface Rewritten<Result> extends Omit<StoredMemory, 'isSetBack'> {
   readonly isNew: boolean
   readonly result: Result
 }
@@ -48,7 +48,7 @@ export const createRewrite = (standing: Standing): Rewrite => {
       return learnFrom(limit, learned, moved, {
         nowMs: storeMs,
         random: random(),
-        uncounted: uncountedIn(point, draws, storeMs),
+        uncounted: isLate(point, standing.clock.monotonicMs()) ? null : uncountedIn(point, draws, storeMs),
       })
     }, memory)
   }
@@ -60,7 +60,7 @@ export const createRewrite = (standing: Standing): Rewrite => {
       const { version, storeMs, askedAtMs } = stored
       const eased = bucket.eased
       const known = carried.get(name)
-      const { memory: whole, draws: drawn } = standing.readingOf(name, stored, limit)
+      const { memory: whole, draws: drawn, isSetBack } = standing.readingOf(name, stored, limit)
       if (isLate(bucket.answered, standing.clock.monotonicMs())) bucket.answered = noneAnswered
       const { answered } = bucket
       const draws = withAnswered(drawn, answered.count, storeMs)
@@ -69,10 +69,14 @@ export const createRewrite = (standing: Standing): Rewrite => {
       const { result, ...changed } = change({ memory, draws, storeMs, askedAtMs })
       bucket.memory = shifted(changed.memory, -standing.aheadMs)
       bucket.drawsOfAll = changed.draws
-      if (!changed.isNew && eased === 0 && known === undefined && news.length === 0) return { result, version }
-      if (!(await store.swap(name, version, storedText(changed.memory, limit, changed.draws)))) continue
+      if (!changed.isNew && !isSetBack && eased === 0 && known === undefined && news.length === 0) return { result, version }
+      // Taken off first: where the answer of the store is lost they may have been written, and must not be counted twice.
+      bucket.answered = noneAnswered
+      if (!(await store.swap(name, version, storedText(changed.memory, limit, storeMs, changed.draws)))) {
+        bucket.answered = bothAnswered(bucket.answered, answered)
+        continue
+      }
       bucket.eased -= eased
-      bucket.answered = { ...bucket.answered, count: bucket.answered.count - answered.count }
       bucket.news.splice(0, news.length)
       carried.deleteStored(name, known)
       return { result, version: version + 1 }

@@ -380,8 +380,8 @@ export const learnFrom = (
     return { ...eased, arrivalMs: Math.min(arrivalMs, ...sure) }
   }
   const empty = signal.replenishAt?.getTime() ?? nowMs + interval
-  // Somebody else draws on it, or it would not be empty: the next one is left to them.
-  const next = shape.burst > 1 ? 0 : 1
+  // Somebody else draws on it, or it would not be empty: the next one is left to them. Only a limit of one is empty after each.
+  const next = limit.tokens > 1 ? 0 : 1
   return { ...eased, blockedUntilMs: Math.max(eased.blockedUntilMs, empty), arrivalMs: leaveAtMost(shape, eased, next, empty) }
 }
 

@@ -1,16 +1,16 @@
 import type { BudgetStore, StoredBucket } from '../budget-store.ts'
 import { type Clock, systemClock, watchSteps } from '../clock.ts'
-import { type BucketMemory, type BudgetSignal, fullBucket, learnFrom } from './bucket.ts'
+import { type BudgetSignal, fullBucket, learnFrom } from './bucket.ts'
 import { type BucketKey, holdTo, type LimitOf, nameOfBucket } from './budget.ts'
 import { type Carried, type CarriedBuckets, type CarriedEntry, createCarriedBuckets, withCarried } from './carried-buckets.ts'
 import { learnOffset, type OffsetEstimate, shiftedOffset } from './clock.ts'
 import type { RateLimit } from './operation.ts'
 import { nothingOwed } from './owed-requests.ts'
 import { noPromises } from './promises.ts'
-import { type RecentDraws, unknownDraws } from './recent-draws.ts'
+import { unknownDraws } from './recent-draws.ts'
 import { type RememberingStore, rememberingStore } from './remembering-store.ts'
 import { type SharedBucket, sharedBucket, shiftShared } from './shared-bucket.ts'
-import { drawsOf, memoryOf } from './stored-memory.ts'
+import { readStored, type StoredMemory } from './stored-memory.ts'
 
 /** What a budget shared by several processes needs. */
 export interface SharedBudgetOptions {
@@ -40,12 +40,6 @@ export interface StoredReading extends StoredBucket {
   readonly storeMs: number
   /** When it was asked for, on a clock that nobody sets. */
   readonly askedAtMs: number
-}
-
-/** A bucket as it was read from the store, with what this process knows of it besides. On the clock of the store. */
-export interface Reading {
-  readonly memory: BucketMemory
-  readonly draws: RecentDraws
 }
 
 /** What a process knows that shares its budget: how it stands to the others, the clocks, its buckets, and what of them is not stored. */
@@ -79,8 +73,8 @@ export interface Standing {
   bucketOf(key: BucketKey): SharedBucket
   /** The limit that holds now. Where another one held, what was named by it is void. */
   limitOfBucket(bucket: SharedBucket): RateLimit
-  /** What was read of a bucket says, and what is known of it besides. */
-  readingOf(name: string, stored: StoredReading, limit: RateLimit): Reading
+  /** What was read of a bucket, with what this process knows of it besides. On the clock of the store. */
+  readingOf(name: string, stored: StoredReading, limit: RateLimit): StoredMemory
   /** Keeps what is known of a bucket for when it is read next. */
   carry(name: string, known: Carried): CarriedEntry
   /** Keeps so what this process knows of all its buckets, and has none any more. */
@@ -188,10 +182,12 @@ export const createStanding = (options: SharedBudgetOptions): Standing => {
     },
     readingOf(name, { text, storeMs }, limit) {
       const known = carried.get(name)?.known
+      const { memory, draws, isSetBack } = readStored(text, limit, storeMs)
       return {
-        memory: withCarried(memoryOf(text, limit, storeMs), known, limit, { storeMs, aheadMs: standing.aheadMs }),
+        memory: withCarried(memory, known, limit, { storeMs, aheadMs: standing.aheadMs }),
         // What was drawn while this process did not reach the store nobody has counted.
-        draws: known === undefined ? drawsOf(text, storeMs) : unknownDraws(storeMs),
+        draws: known === undefined ? draws : unknownDraws(storeMs),
+        isSetBack,
       }
     },
     carry: (name, known) => carried.add(name, known, standing.now()),

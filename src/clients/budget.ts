@@ -15,7 +15,7 @@ import {
 import type { CallLane } from './lane.ts'
 import type { Operation, RateLimit, RateLimits } from './operation.ts'
 import { noPromises } from './promises.ts'
-import { type DrawPoint, drawnLately, type RecentDraws, shiftedDraws, unknownDraws, withDraws } from './recent-draws.ts'
+import { type DrawPoint, drawnLately, isLate, type RecentDraws, shiftedDraws, unknownDraws, withDraws } from './recent-draws.ts'
 
 /** Leave to send one request. Whoever sends none gives it back ({@link giveBack}). */
 export interface Grant {
@@ -25,12 +25,19 @@ export interface Grant {
 // The undoing belongs to the grant: kept beside it in a map, it cost half of the time of a simulated fleet.
 class UndoableGrant implements Grant {
   readonly granted = true
+  readonly #atMs: number
   readonly #point: DrawPoint | null
   #undo: (() => void | Promise<void>) | null
 
-  constructor(undo: () => void | Promise<void>, point: DrawPoint | null) {
+  constructor(undo: () => void | Promise<void>, atMs: number, point: DrawPoint | null) {
     this.#undo = undo
+    this.#atMs = atMs
     this.#point = point
+  }
+
+  /** Our own clock. */
+  get atMs(): number {
+    return this.#atMs
   }
 
   get point(): DrawPoint | null {
@@ -44,9 +51,9 @@ class UndoableGrant implements Grant {
   }
 }
 
-/** A grant that can be given back, once; `point`: how it stood with the bucket of all processes when its request was drawn. */
-export const grantThat = (undo: () => void | Promise<void>, point: DrawPoint | null = null): Grant =>
-  new UndoableGrant(undo, point)
+/** A grant of this moment (our own clock) that can be given back, once; `point`: how it stood with the bucket of all processes when its request was drawn. */
+export const grantThat = (undo: () => void | Promise<void>, atMs: number, point: DrawPoint | null = null): Grant =>
+  new UndoableGrant(undo, atMs, point)
 
 /** How it stood with the bucket of all processes when the request of a grant was drawn; null: not known. */
 export const pointOf = (grant: Grant | undefined): DrawPoint | null => (grant instanceof UndoableGrant ? grant.point : null)
@@ -171,15 +178,16 @@ export const noteGrant = (bucket: LocalBucket, nowMs: number): void => {
 }
 
 /**
- * Notes that one was answered. Tells how many others at most the marketplace may not have counted in that answer: none where no other was under way
- * meanwhile. Null: it cannot be told.
+ * Notes that one was answered, to which leave was granted by `grant`. Tells how many others at most the marketplace may not have counted in that answer: none
+ * where no other was under way meanwhile. Null: it cannot be told.
  */
-export const noteAnswer = (bucket: LocalBucket, nowMs: number): number | null => {
+export const noteAnswer = (bucket: LocalBucket, nowMs: number, grant?: Grant): number | null => {
   bucket.outstanding = Math.max(0, bucket.outstanding - 1)
   const isAlone = bucket.outstanding === 0 && !bucket.overlapped
   if (bucket.outstanding === 0) bucket.overlapped = false
   if (isAlone) return 0
-  return bucket.draws === null ? null : drawnLately(bucket.draws, nowMs)
+  if (bucket.draws === null || isLate(grant instanceof UndoableGrant ? grant : null, nowMs)) return null
+  return drawnLately(bucket.draws, nowMs)
 }
 
 /** Makes a bucket one of the limit that holds now; whether another one held before. */
@@ -213,7 +221,7 @@ export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number
   return grantThat(() => {
     noteAnswer(bucket, nowMs)
     if (isDrawnAsAfter(memory, bucket.memory)) bucket.memory = { ...bucket.memory, arrivalMs: before.arrivalMs }
-  })
+  }, nowMs)
 }
 
 /** How a bucket stands. */
@@ -271,10 +279,10 @@ export const createInProcessBudget = (options: InProcessBudgetOptions): RateBudg
     async take(sellerId, operation, scope, lane) {
       return takeLocally(bucketOf({ sellerId, operation, scope: scope ?? null }), limitOf(sellerId, operation), now(), lane)
     },
-    async learn(sellerId, operation, signal, scope) {
+    async learn(sellerId, operation, signal, scope, grant) {
       const bucket = bucketOf({ sellerId, operation, scope: scope ?? null })
       const nowMs = now()
-      const uncounted = noteAnswer(bucket, nowMs)
+      const uncounted = noteAnswer(bucket, nowMs, grant)
       const limit = limitOf(sellerId, operation)
       holdTo(bucket, limit, nowMs)
       bucket.memory = learnFrom(limit, bucket.memory, signal, { nowMs, random: random(), uncounted })

@@ -29,7 +29,7 @@ export const createCarriedStoring = (standing: Standing): CarriedStoring => {
     if (carried.get(name) !== entry) return
     const { limit } = entry.known
     const { memory } = standing.readingOf(name, stored, limit)
-    const text = storedText(memory, limit, unknownDraws(stored.storeMs))
+    const text = storedText(memory, limit, stored.storeMs, unknownDraws(stored.storeMs))
     if (await store.swap(name, stored.version, text)) carried.deleteStored(name, entry)
   }
 

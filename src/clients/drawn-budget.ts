@@ -8,7 +8,7 @@ import type { RateLimit } from './operation.ts'
 import { nothingOwed } from './owed-requests.ts'
 import { aheadOf, noPromises, withAnother, withoutFirst } from './promises.ts'
 import { type DrawPoint, drawPoint, isLate, uncountedIn, withDraws } from './recent-draws.ts'
-import type { DrawnBucket, News, SharedBucket } from './shared-bucket.ts'
+import { bothAnswered, type DrawnBucket, type News, type SharedBucket } from './shared-bucket.ts'
 import { storedText } from './stored-memory.ts'
 
 /** The budget of a process that draws with others on what is stored. */
@@ -42,7 +42,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
 
   /** Whether the marketplace says that there is something sooner than anything is to be had here. */
   const saysMore = (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal, point: DrawPoint | null): boolean => {
-    if (signal.status >= 300 || leftOf(bucket.lease, clock.monotonicMs()) > 0) return false
+    if (signal.status >= 300 || leftOf(bucket.lease, clock.monotonicMs()) > 0 || isLate(point, clock.monotonicMs())) return false
     if (bucket.drawsOfAll === null) return (signal.remaining ?? 0) > 1
     const nowMs = standing.now()
     const shape = bucketShape(limit, bucket.memory.counted)
@@ -94,17 +94,17 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
       const isNew = some.drawn > 0 || some.memory.isForCommands !== memory.isForCommands
       const after = withDraws(draws, some.drawn, storeMs)
       const point = drawPoint(after, storeMs, askedAtMs)
-      const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws }, point, ...times }
+      const result = { count: some.drawn, waitUntilMs: some.waitUntilMs, before: { memory, draws }, point, storeMs, ...times }
       return { memory: some.memory, draws: after, isNew, result }
     })
     if (drawn === null) return
-    const { count, waitUntilMs, before, point, askedAtMs, latestMs, lapsesFromMs } = drawn.result
+    const { count, waitUntilMs, before, point, storeMs, askedAtMs, latestMs, lapsesFromMs } = drawn.result
     const nowMs = clock.monotonicMs()
     drawingMs = Math.max(drawingMs / 2, nowMs - askedAtMs)
     bucket.notBeforeMs = waitUntilMs - standing.aheadMs
     if (count === 0) return
     const { memory } = before
-    const beforeDraw = count === 1 ? { version: drawn.version, text: storedText(memory, limit, before.draws) } : null
+    const beforeDraw = count === 1 ? { version: drawn.version, text: storedText(memory, limit, storeMs, before.draws) } : null
     if (nowMs > latestMs) {
       await putBack(bucket, beforeDraw)
       return
@@ -149,7 +149,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
         noteGrant(bucket, standing.now())
         bucket.promises = withoutFirst(bucket.promises, lane, standing.now(), intervalNow())
         const { beforeDraw } = bucket
-        return grantThat(() => undraw(bucket, beforeDraw), next.point)
+        return grantThat(() => undraw(bucket, beforeDraw), standing.now(), next.point)
       }
       bucket.lease = null
       if (standing.now() < openMs() || draws === mostDraws) break
@@ -221,8 +221,7 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
   const noteAnswered = (bucket: SharedBucket, point: DrawPoint | null): void => {
     noteAnswer(bucket, standing.now())
     if (point === null || isLate(point, clock.monotonicMs())) return
-    const { count, atMs } = bucket.answered
-    bucket.answered = { count: count + 1, atMs: count === 0 ? point.atMs : Math.min(atMs, point.atMs) }
+    bucket.answered = bothAnswered(bucket.answered, { count: 1, atMs: point.atMs })
   }
 
   const learn = async (key: BucketKey, signal: BudgetSignal, point: DrawPoint | null): Promise<void> => {

@@ -78,8 +78,12 @@ export const drawPoint = (draws: RecentDraws, nowMs: number, atMs: number): Draw
   return { unanswered: count + before - answered, total, atMs }
 }
 
-/** Whether a request that was drawn then may stand among those that were drawn lately no more. */
-export const isLate = (point: Pick<DrawPoint, 'atMs'>, monotonicMs: number): boolean => monotonicMs - point.atMs > standsForMs
+/**
+ * Whether a request that was drawn then may stand among those that were drawn lately no more. An answer that comes so late does not tell what was drawn since
+ * it was made. Null: nobody knows when it was drawn.
+ */
+export const isLate = (point: Pick<DrawPoint, 'atMs'> | null, monotonicMs: number): boolean =>
+  point !== null && monotonicMs - point.atMs > standsForMs
 
 /**
  * How many others at most the marketplace may not have counted in the answer to a request. What was answered before that request was drawn was counted by

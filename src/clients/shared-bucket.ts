@@ -62,7 +62,13 @@ export interface SharedBucket extends LocalBucket, SoleBucket, DrawnBucket {
 }
 
 /** No request was answered that is to be stored as such. */
-export const noneAnswered: DrawnBucket['answered'] = { count: 0, atMs: 0 }
+export const noneAnswered: DrawnBucket['answered'] = { count: 0, atMs: Number.POSITIVE_INFINITY }
+
+/** Those and these. */
+export const bothAnswered = (some: DrawnBucket['answered'], others: DrawnBucket['answered']): DrawnBucket['answered'] => ({
+  count: some.count + others.count,
+  atMs: Math.min(some.atMs, others.atMs),
+})
 
 /** A bucket of which nothing is known yet. */
 export const sharedBucket = (key: BucketKey): SharedBucket => ({

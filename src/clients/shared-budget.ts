@@ -152,7 +152,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       } else if (mode === 'away' || !standing.isBelieved()) {
         await join()
       } else {
-        const { isSole, others } = await announce(mode === 'sole' ? 'keep' : 'claim')
+        // A store that has lost its content knows of nobody: the others say within a beat that they are there.
+        const { isSole, others } = await announce(mode === 'sole' ? 'keep' : standing.members > 1 ? 'yield' : 'claim')
         // While nobody answered it may have gone away, and then comes back by the next announcement.
         if (standing.mode !== mode) return
         if (mode === 'shared') {
@@ -204,11 +205,11 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         ? own.take(sellerId, operation, scope, lane)
         : take({ sellerId, operation, scope: scope ?? null }, lane ?? 'command'),
     async learn(sellerId, operation, signal, scope, grant) {
-      if (operation.ofEachProcess === true) return await own.learn(sellerId, operation, signal, scope)
+      if (operation.ofEachProcess === true) return await own.learn(sellerId, operation, signal, scope, grant)
       const key: BucketKey = { sellerId, operation, scope: scope ?? null }
       try {
         if (standing.mode === 'shared' && othersAreReady) await drawn.learn(key, signal, pointOf(grant))
-        else if (standing.mode === 'sole') await sole.learn(key, signal)
+        else if (standing.mode === 'sole') await sole.learn(key, signal, grant)
         else learnAlone(key, signal)
       } catch (error) {
         standing.bear(error)

@@ -32,7 +32,7 @@ const mostCovers = 20
 /** The budget of a process that is alone: its own memory, of which so much is stored that nobody who takes its place makes a call again. */
 export interface SoleBudget {
   take(key: BucketKey, lane: CallLane): Promise<Grant | Wait>
-  learn(key: BucketKey, signal: BudgetSignal): Promise<void>
+  learn(key: BucketKey, signal: BudgetSignal, grant: Grant | undefined): Promise<void>
   /** Stores what was used and learned since it was stored last. The next announcement does not wait for it. */
   storeMeanwhile(): void
   /** Stores exactly what it remembers, for whoever comes after, and has no bucket any more. */
@@ -52,7 +52,12 @@ export const createSoleBudget = (standing: Standing, storing: CarriedStoring): S
 
   /** As it is stored; left out what was drawn lately, it counts as unknown. */
   const textOf = (memory: BucketMemory, limit: RateLimit, draws: RecentDraws | null): string =>
-    storedText(shifted(memory, standing.aheadMs), limit, draws === null ? undefined : shiftedDraws(draws, standing.aheadMs))
+    storedText(
+      shifted(memory, standing.aheadMs),
+      limit,
+      standing.now() + standing.aheadMs,
+      draws === null ? undefined : shiftedDraws(draws, standing.aheadMs),
+    )
 
   /**
    * The arrival of a bucket as whoever takes over must take it: as if all were used that this process may use until it stores it again. Where one call comes
@@ -179,14 +184,14 @@ export const createSoleBudget = (standing: Standing, storing: CarriedStoring): S
         return grantThat(async () => {
           await giveBack(leave)
           bucket.isDirty = true
-        })
+        }, standing.now())
       }
       return waitUntil(standing.now())
     },
-    async learn(key, signal) {
+    async learn(key, signal, grant) {
       const bucket = await adopt(key)
       if (bucket === null || !isOwn(bucket)) return standing.carryForbidden(key, signal)
-      const uncounted = noteAnswer(bucket, standing.now())
+      const uncounted = noteAnswer(bucket, standing.now(), grant)
       const limit = standing.limitOfBucket(bucket)
       const before = bucket.memory
       bucket.memory = learnFrom(limit, before, signal, { nowMs: standing.now(), random: random(), uncounted })

@@ -1,11 +1,16 @@
 import { z } from 'zod'
-import { type BucketMemory, bucketShape, fullBucket, underLimit } from './bucket.ts'
+import { type BucketMemory, bucketShape, fullBucket, shifted, underLimit } from './bucket.ts'
 import { jsonOrNull } from './json.ts'
 import type { RateLimit } from './operation.ts'
 import { noPromises } from './promises.ts'
 import { noDraws, type RecentDraws, unknownDraws } from './recent-draws.ts'
 
+/** A moment of writing may be so far ahead of the clock of the store by the network alone. */
+const aheadByNetworkMs = 2_000
+
 const memorySchema = z.object({
+  // When it was written; missing where a version has written that did not say.
+  writtenMs: z.number().optional(),
   arrivalMs: z.number(),
   rate: z.number(),
   ceiling: z.number(),
@@ -33,33 +38,44 @@ const memorySchema = z.object({
 })
 
 /**
- * A bucket as it is stored, with its limit: the next reader may have another one. What callers were told is a matter of their process; older versions
- * read a moment there.
+ * A bucket as it is stored at that moment of the store's clock, with its limit: the next reader may have another one. What callers were told is a matter of
+ * their process; older versions read a moment there.
  */
 export const storedText = (
   { promises: _told, isForCommands, ...memory }: BucketMemory,
   { tokens, perMs }: RateLimit,
+  writtenMs: number,
   draws?: RecentDraws,
-): string => JSON.stringify({ ...memory, ...(isForCommands ? { isForCommands } : {}), promisedMs: 0, tokens, perMs, draws })
+): string =>
+  JSON.stringify({ ...memory, ...(isForCommands ? { isForCommands } : {}), promisedMs: 0, tokens, perMs, writtenMs, draws })
 
-/** What was drawn lately on what is stored. */
-export const drawsOf = (text: string | null, storeMs: number): RecentDraws => {
-  if (text === null) return noDraws(storeMs)
-  const stored = memorySchema.safeParse(jsonOrNull(text))
-  const draws = stored.success ? stored.data.draws : undefined
-  return draws === undefined ? unknownDraws(storeMs) : { ...draws, total: draws.total ?? storeMs }
+/** What is stored of a bucket, as it is to be read. */
+export interface StoredMemory {
+  readonly memory: BucketMemory
+  readonly draws: RecentDraws
+  /** The clock of the store was set back since it was written, as by a failover. It has moved with the clock, and must be stored so. */
+  readonly isSetBack: boolean
 }
 
-/** What is stored of a bucket. What another version has written, and this one cannot read, counts as an empty one. */
-export const memoryOf = (text: string | null, limit: RateLimit, storeMs: number): BucketMemory => {
-  if (text === null) return fullBucket
+/** Reads what is stored of a bucket. What another version has written, and this one cannot read, counts as an empty one. */
+export const readStored = (text: string | null, limit: RateLimit, storeMs: number): StoredMemory => {
+  if (text === null) return { memory: fullBucket, draws: noDraws(storeMs), isSetBack: false }
   const stored = memorySchema.safeParse(jsonOrNull(text))
-  if (stored.success) {
-    const { tokens = limit.tokens, perMs = limit.perMs, draws: _drawn, ...memory } = stored.data
-    return underLimit({ ...memory, promises: noPromises }, { tokens, perMs }, limit, storeMs)
+  if (!stored.success) {
+    const shape = bucketShape(limit)
+    const memory = { ...fullBucket, arrivalMs: storeMs + shape.burst * shape.intervalMs }
+    return { memory, draws: unknownDraws(storeMs), isSetBack: false }
   }
-  const shape = bucketShape(limit)
-  return { ...fullBucket, arrivalMs: storeMs + shape.burst * shape.intervalMs }
+  const { tokens = limit.tokens, perMs = limit.perMs, draws, writtenMs = storeMs, ...memory } = stored.data
+  const isSetBack = writtenMs > storeMs + aheadByNetworkMs
+  const moved = isSetBack
+    ? shifted({ ...memory, promises: noPromises }, storeMs - writtenMs)
+    : { ...memory, promises: noPromises }
+  return {
+    memory: underLimit(moved, { tokens, perMs }, limit, storeMs),
+    draws: draws === undefined ? unknownDraws(storeMs) : { ...draws, total: draws.total ?? storeMs },
+    isSetBack,
+  }
 }
 
 /** What is owed for no longer than this need not be remembered, in milliseconds. */

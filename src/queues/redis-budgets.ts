@@ -37,6 +37,11 @@ local members = redis.call('HGETALL', KEYS[1])
 local others, stays = {}, false
 for i = 1, #members, 2 do
   local isSole, untilMs = string.sub(members[i + 1], 1, 1), tonumber(string.sub(members[i + 1], 3))
+  -- The clock was set back since then: who lives says so again in time, who does not must not stand for as long as that.
+  if untilMs > now + ARGV[3] then
+    untilMs = now + ARGV[3]
+    redis.call('HSET', KEYS[1], members[i], isSole .. ':' .. string.format('%d', untilMs))
+  end
   if members[i] == ARGV[1] then
     stays = ARGV[2] == 'keep' and isSole == '1' and untilMs > now
   elseif untilMs > now then

@@ -49,9 +49,18 @@ export const createPostgresBudgetStore = (database: Database): BudgetStore => ({
   announce: async (id, { sole, forMs }) =>
     await database.transaction(async (sql) => {
       await sql.execute(`SELECT pg_advisory_xact_lock($1::bigint)`, announcementLock)
-      const members = await sql.query<BudgetMember & { readonly isHere: boolean }>(
-        `SELECT id, is_sole AS "isSole", drawn_until > clock_timestamp() AS "isHere" FROM tallyman.rate_members`,
+      const members = await sql.query<BudgetMember & { readonly isHere: boolean; readonly isAhead: boolean }>(
+        `SELECT id, is_sole AS "isSole", drawn_until > clock_timestamp() AS "isHere",
+           drawn_until > clock_timestamp() + make_interval(secs => $1::float8 / 1000) AS "isAhead" FROM tallyman.rate_members`,
+        forMs,
       )
+      // The clock was set back since then: who lives says so again in time, who does not must not stand for as long as that.
+      if (members.some(({ isAhead }) => isAhead)) {
+        await sql.execute(
+          `UPDATE tallyman.rate_members SET drawn_until = least(drawn_until, clock_timestamp() + make_interval(secs => $1::float8 / 1000))`,
+          forMs,
+        )
+      }
       const others = members.filter((member) => member.id !== id && member.isHere).map(({ id, isSole }) => ({ id, isSole }))
       const own = members.find((member) => member.id === id)
       const stays = sole === 'keep' && own?.isHere === true && own.isSole

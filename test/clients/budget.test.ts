@@ -330,6 +330,26 @@ describe('learning', () => {
     expect(takeFrom(bucketShape(limit, true), none, start, 60_000).waitUntilMs).toBe(start + 10_000)
   })
 
+  test.each([
+    { tokens: 1, afterMs: 0 },
+    { tokens: 2, afterMs: 30_000 },
+    { tokens: 3, afterMs: 20_000 },
+  ])(
+    'an empty bucket of $tokens a minute says that somebody else draws on it, but where one call empties it',
+    ({ tokens, afterMs }) => {
+      const few = { tokens, perMs: 60_000 }
+      const none = learnFrom(
+        few,
+        { ...fullBucket, counted: true },
+        { ...nothingTold, status: 200, remaining: 0, replenishAt: new Date(start + 9_000) },
+        { nowMs: start, random: 0 },
+      )
+      const { waitUntilMs } = takeFrom(bucketShape(few, true), none, start, 60_000)
+      // A burst of one is a little slower than its limit.
+      expect(Math.abs((waitUntilMs ?? 0) - (start + 9_000 + afterMs))).toBeLessThan(1_000)
+    },
+  )
+
   test('an answer that names a pause and what is left is believed in both', () => {
     const told = { ...nothingTold, status: 200, remaining: 2, replenishAt: new Date(start + 1_000) }
     for (const retryAfter of [start, start + 5_000]) {

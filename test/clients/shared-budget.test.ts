@@ -4,7 +4,7 @@ import { type BudgetSignal, fullBucket } from '../../src/clients/bucket.ts'
 import { giveBack, nameOfBucket } from '../../src/clients/budget.ts'
 import type { RateLimit } from '../../src/clients/operation.ts'
 import { createSharedBudget, type SharedBudget } from '../../src/clients/shared-budget.ts'
-import { memoryOf } from '../../src/clients/stored-memory.ts'
+import { readStored } from '../../src/clients/stored-memory.ts'
 import { type FleetOptions, memoryStore, runFleet } from './support/virtual-fleet.ts'
 
 const perMinute = (tokens: number): RateLimit => ({ tokens, perMs: 60_000 })
@@ -603,11 +603,11 @@ describe('an answer that comes', () => {
     await one.take('S', operation)
     await one.learn('S', operation, said(429))
     const rate = async () =>
-      memoryOf(
+      readStored(
         (await store.read(nameOfBucket({ sellerId: 'S', operation, scope: null }))).value.text,
         operation.limit,
         time.nowMs,
-      )
+      ).memory
     const refused = await rate()
     time.nowMs += 4_000
     for (const budget of [one, two]) await budget.beat()

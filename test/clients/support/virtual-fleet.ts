@@ -44,6 +44,7 @@ export const memoryStore = (
     },
     async announce(id: string, { sole, forMs }: { sole: 'claim' | 'keep' | 'yield'; forMs: number }) {
       store.use()
+      for (const member of members.values()) member.untilMs = Math.min(member.untilMs, nowMs() + forMs)
       const others = [...members]
         .filter(([other]) => other !== id && isHere(other))
         .map(([other, { isSole }]) => ({ id: other, isSole }))
