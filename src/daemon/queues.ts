@@ -6,6 +6,7 @@ import { createRelay, type Relay } from '../queues/relay.ts'
 import { createQueueRuntime, type QueueRuntime } from '../queues/runtime.ts'
 import { dueCommands } from '../store/commands.ts'
 import { dueEvents } from '../store/events.ts'
+import { postgresOutage } from '../store/faults.ts'
 import { type Listener, openListener } from '../store/listener.ts'
 import { streamsWithDueSkips } from '../store/quarantine.ts'
 import { dueProbes, sellersAtRest, sellersChannel } from '../store/sellers.ts'
@@ -66,6 +67,7 @@ export const createQueues = (
     times: jobTimes,
     laneOf: laneOfJob,
     sellerOf: sellerOfJob(database),
+    isOutage: (error) => postgresOutage(error) !== null,
   })
   closers.add('the queues', () => runtime.close())
   const listener = openListener({

@@ -44,13 +44,15 @@ export interface JobOptions {
   readonly concurrency?: number
   /** Number of runs without an end (each requested another run) after which the job fails. BullMQ does not count these. */
   readonly maxStarts?: number
-  /** Number of failed runs after which the job fails finally; the relay enqueues it again later. */
+  /** Number of failed runs, outages aside, after which the job fails finally; the relay enqueues it again later. */
   readonly attempts?: number
   /** Back-off after a failed run: doubled each time from `firstMs` to `longestMs`, with jitter. In milliseconds. */
   readonly backoff?: { readonly firstMs: number; readonly longestMs: number }
 }
 
 const defaults = { maxStarts: 1_000, attempts: 8, backoff: { firstMs: 1_000, longestMs: 300_000 } } as const
+/** A run that failed by an outage is tried again after so long at most: what it was about is due. */
+const longestOutagePauseMs = 10_000
 /** Minimum delay of a job that requests another run at once, so that the others get their turn. */
 const soonestAgainMs = 50
 
@@ -94,6 +96,8 @@ export interface RunsOptions {
   readonly lockMs: number
   /** Enqueues the job that a tick represents. */
   readonly enqueue: (job: PlainJob) => Promise<unknown>
+  /** Whether a run failed since what every job needs is away: that counts as no attempt. */
+  readonly isOutage: (error: Error) => boolean
 }
 
 interface ActiveRun {
@@ -122,7 +126,7 @@ export interface RunHere {
 }
 
 /** The jobs that run in this process: the only place that calls handlers. */
-export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
+export const createRuns = ({ log, metrics, lockMs, enqueue, isOutage }: RunsOptions) => {
   const registered = new Map<JobName, Registration>()
   const active = new Map<string, ActiveRun>()
   const progressAtMs = new Map<QueueName, number>()
@@ -265,6 +269,13 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
             return await putOff(job, token, Date.now())
           }
           const error = asError(thrown)
+          if (isOutage(error)) {
+            // Otherwise an outage of half a minute would use all attempts up, and what is due would rest after it.
+            noteRetry(named, error, job.attemptsMade + 1)
+            const { firstMs, longestMs } = registration.options.backoff ?? defaults.backoff
+            const bounds = { firstMs, longestMs: Math.min(longestMs, longestOutagePauseMs) }
+            return await putOff(job, token, Date.now() + backoffMs(job.attemptsStarted, bounds))
+          }
           const attempts = registration.options.attempts ?? defaults.attempts
           if (!(error instanceof UnrecoverableError) && job.attemptsMade + 1 < attempts) {
             noteRetry(named, error, job.attemptsMade + 1)

@@ -69,6 +69,8 @@ export interface QueueRuntimeOptions {
   readonly laneOf?: (job: PlainJob) => number
   /** Whose work a job is, for lines about it that are logged before it runs; null: of no single seller. Default: of none. */
   readonly sellerOf?: (job: PlainJob) => Promise<string | null>
+  /** Whether a run failed since what every job needs is away: that counts as no attempt, and the job comes back soon. Default: never. */
+  readonly isOutage?: (error: Error) => boolean
 }
 
 /** How the jobs of this process ended during a stop. */
@@ -126,13 +128,13 @@ export interface QueueRuntime {
 
 /** Creates the runtime of the queues. Does not connect before `start`. */
 export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime => {
-  const { backend, log, metrics, laneOf = () => 0, sellerOf = async () => null } = options
+  const { backend, log, metrics, laneOf = () => 0, sellerOf = async () => null, isOutage = () => false } = options
   const times = { ...defaultTimes, ...options.times }
   const quiet = createQuietLog(log)
   const { operationTimeoutMs } = times
   const producer = createProducer({ backend, metrics, timeoutMs: operationTimeoutMs, failedRestMs: times.failedRestMs, laneOf })
   const schedulers = createSchedulers({ backend, timeoutMs: operationTimeoutMs })
-  const runs = createRuns({ log, metrics, lockMs: times.lockMs, enqueue: producer.enqueue })
+  const runs = createRuns({ log, metrics, lockMs: times.lockMs, enqueue: producer.enqueue, isOutage })
 
   const consumers = new Map<QueueName, Consumer>()
   const lastTurnAtMs = new Map<QueueName, number>()

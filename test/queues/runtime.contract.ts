@@ -44,7 +44,7 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
     const make = (
       address: StoreAddress,
       times: Partial<RuntimeTimes> = {},
-      more: Pick<Parameters<typeof createQueueRuntime>[0], 'laneOf' | 'sellerOf'> = {},
+      more: Pick<Parameters<typeof createQueueRuntime>[0], 'laneOf' | 'sellerOf' | 'isOutage'> = {},
     ): Part => {
       const lines: Record<string, unknown>[] = []
       const log = createLogger({
@@ -235,6 +235,27 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       expect(told('job failed, will be retried')).toEqual(sellers)
       const first = lines.find((line) => line['job_id'] === 'command.run~here')
       expect(first).toMatchObject({ seller_id: 'found-out' })
+    })
+
+    test('runs that fail by an outage count as no attempt: the job ends when it is over', async () => {
+      const { runtime, metrics, lines } = make(await store.empty(), {}, { isOutage: ({ message }) => message === 'away' })
+      const attempts: number[] = []
+      runtime.register(
+        'command.run',
+        async ({ failedAttempts }) => {
+          attempts.push(failedAttempts)
+          if (attempts.length <= 5) throw new Error('away')
+          if (attempts.length === 6) throw new Error('broken')
+          return { done: true }
+        },
+        { attempts: 2, backoff },
+      )
+      await runtime.start()
+      await runtime.enqueue('command.run', { commandId: 'c' })
+      await until(async () => expect(await runsOf(metrics, 'done')).toBe(1))
+      expect(attempts).toEqual([0, 0, 0, 0, 0, 0, 1])
+      expect(lines.filter(({ msg }) => msg === 'job failed finally')).toEqual([])
+      expect(await runsOf(metrics, 'retried')).toBe(6)
     })
 
     test('a failing job is tried again with backoff, then fails; it rests before an ordinary enqueue brings it back', async () => {
