@@ -19,6 +19,9 @@ const whyOf = (error: unknown): string => {
   return `${whys[code] ?? 'it cannot be opened'} (${code})`
 }
 
+/** What is read holds up the whole process: a file of settings that is larger than this is the wrong one. */
+const mostBytes = 16 * 2 ** 20
+
 /** Null: it is a regular file. */
 const kindOf = (stats: Stats): string | null => {
   if (stats.isFile()) return null
@@ -28,7 +31,7 @@ const kindOf = (stats: Stats): string | null => {
 }
 
 /**
- * Reads a regular file, or the one that symbolic links lead to. Anything else is not read: a pipe that nobody writes to, or a terminal, would hold up
+ * Reads a regular file of at most 16 MiB, or the one that symbolic links lead to. Anything else is not read: a pipe that nobody writes to, or a terminal, would hold up
  * the whole process, and none of them could be read a second time.
  */
 export const readRegularFile = (file: string): FileRead<Buffer> => {
@@ -36,7 +39,8 @@ export const readRegularFile = (file: string): FileRead<Buffer> => {
   try {
     // To open a pipe waits for somebody who writes; and what is opened is what was looked at.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
-    const why = kindOf(fstatSync(descriptor))
+    const stats = fstatSync(descriptor)
+    const why = kindOf(stats) ?? (stats.size > mostBytes ? `it has more than ${mostBytes / 2 ** 20} MiB` : null)
     return why === null ? { ok: true, content: readFileSync(descriptor) } : { ok: false, why }
   } catch (error) {
     return { ok: false, why: whyOf(error) }

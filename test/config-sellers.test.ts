@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { oneAccountWarnings } from '../src/config/one-account.ts'
 import { InvalidConfig, readConfig } from '../src/config.ts'
 import { configFaults } from './support/config-faults.ts'
 
@@ -234,6 +235,22 @@ test.each(['CLIENT_SECRET', 'CLIENT_ID', 'API_KEY'])('an empty %s_FILE is a faul
   expect(() => readConfig({ ...others, [`${name}_FILE`]: file }, false)).toThrow(new RegExp(`^${name}: `))
 })
 
+test('sellers that share an account at one marketplace are named in a warning', () => {
+  const at = (sellerId: string, clientId: string, marketplaceUrl: string | null = 'https://one.example') => ({
+    sellerId,
+    clientId,
+    marketplaceUrl,
+  })
+  expect(oneAccountWarnings([at('a', 'c1'), at('b', 'c2'), at('c', 'c1', 'https://two.example'), at('d', 'c1', null)])).toEqual(
+    [],
+  )
+  const many = Array.from({ length: 7 }, (_, index) => at(`copy-${index}`, 'c3'))
+  expect(oneAccountWarnings([at('a', 'c1'), at('b', 'c2'), at('twin', 'c1'), ...many])).toEqual([
+    expect.stringMatching(/^sellers a, twin have one client id at one marketplace: /),
+    expect.stringMatching(/^sellers copy-0, copy-1, copy-2, copy-3, copy-4 and 2 more have /),
+  ])
+})
+
 describe('a file that is no regular one is refused at once, and the fault says what it is', () => {
   const pipe = /it is a pipe, as process substitution makes one; use a regular file/
   const made = (): string => {
@@ -242,6 +259,8 @@ describe('a file that is no regular one is refused at once, and the fault says w
     symlinkSync('pipe', path.join(folder, 'link-to-pipe'))
     symlinkSync('regular', path.join(folder, 'link'))
     symlinkSync('circle', path.join(folder, 'circle'))
+    writeFileSync(path.join(folder, 'large'), '')
+    truncateSync(path.join(folder, 'large'), 16 * 2 ** 20 + 1)
     return folder
   }
   const kinds = [
@@ -249,6 +268,7 @@ describe('a file that is no regular one is refused at once, and the fault says w
     ['link-to-pipe', pipe],
     ['/dev/null', /it is a device; use a regular file/],
     ['.', /it is a directory/],
+    ['large', /it has more than 16 MiB/],
     ['circle', /its symbolic links lead in a circle \(ELOOP\)/],
     ['nowhere', /there is no such file \(ENOENT\)/],
   ] as const

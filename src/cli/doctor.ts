@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { oneAccountWarnings } from '../config/one-account.ts'
 import { type Config, InvalidConfig, readConfig } from '../config.ts'
 import type { CliContext } from './context.ts'
 import { type Daemon, Refused, Unreachable } from './daemon.ts'
@@ -136,6 +137,14 @@ const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail' | 'advice'> 
     advice: ({ id }) => `define its kind in LOG_REASONS, or close the alarm with \`tallyman alarms resolve ${id}\``,
   },
 }
+
+const accountFindings = ({ sellers }: Config): readonly Finding[] =>
+  oneAccountWarnings(sellers).map((detail) => ({
+    check: 'configuration',
+    state: 'warn',
+    detail,
+    advice: 'take the others out of `SELLERS_FILE`, then `tallyman sellers reload`',
+  }))
 
 const checkConfiguration = (environment: CliContext['environment']): { finding: Finding; config: Config | null } => {
   try {
@@ -308,7 +317,7 @@ export const runDoctor = async (
   }
   const startedAt = Date.now()
   const { finding, config } = checkConfiguration(environment)
-  tell([finding])
+  tell([finding, ...(config === null ? [] : accountFindings(config))])
   const readiness = await checkReadiness(daemon)
   tell(readiness)
   const reachable = !readiness.some((each) => each.detail.includes('cannot be reached'))

@@ -4,6 +4,7 @@ import { createMarketplaceClient } from '../clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../clients/marketplace/orders.ts'
 import { profiles } from '../clients/marketplace/profiles/index.ts'
 import type { Profile } from '../clients/marketplace/profiles/profile.ts'
+import { oneAccountWarnings } from '../config/one-account.ts'
 import { type DisplaySettings, type SellerSettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config.ts'
 import { createInTurn } from '../in-turn.ts'
 import { takeReasons } from '../jobs/log-reasons.ts'
@@ -120,6 +121,7 @@ export const startMarketplace = async (
     metrics,
   )
   const answerTimes = createAnswerTimes()
+  for (const warning of oneAccountWarnings(config.sellers)) log.warn(warning)
   const sellers = createSellerRegistry({
     sellers: config.sellers,
     sandboxUrl,

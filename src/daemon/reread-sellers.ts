@@ -1,3 +1,4 @@
+import { oneAccountWarnings } from '../config/one-account.ts'
 import { InvalidConfig, readSellersAgain } from '../config.ts'
 import { createInTurn } from '../in-turn.ts'
 import type { HangUps } from '../stop-signals.ts'
@@ -5,6 +6,10 @@ import type { DaemonContext } from './context.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import type { OldLimits } from './old-limits.ts'
 import type { QueuesPart } from './queues.ts'
+
+/** So many ids stand in a line of the log. */
+const namedIds = 20
+const named = (ids: readonly string[]): readonly string[] => ids.slice(0, namedIds)
 
 /** What reading the sellers again has changed, by their ids. */
 export interface RereadSellers {
@@ -51,12 +56,17 @@ export const rereadSellers = (
     relay.nudge()
     polls.replan()
     const after = sellers.ids()
-    log.info({ sellers: after.length }, 'sellers read again')
-    return {
-      sellers: after,
-      added: after.filter((id) => !before.includes(id)),
-      removed: before.filter((id) => !after.includes(id)),
-    }
+    const [hadBefore, hasNow] = [new Set(before), new Set(after)]
+    const added = after.filter((id) => !hadBefore.has(id))
+    const removed = before.filter((id) => !hasNow.has(id))
+    log.info({ added: named(added), removed: named(removed), sellers: after.length }, 'sellers read again')
+    if (removed.length > 0)
+      log.warn(
+        { removed: named(removed), count: removed.length },
+        'sellers are served here no more, and their work rests unless another process serves them; `tallyman sellers` shows them',
+      )
+    for (const warning of oneAccountWarnings(settings)) log.warn(warning)
+    return { sellers: after, added, removed }
   }
   const inTurn = createInTurn()
   const readInTurn: RereadSellersNow = () => inTurn(read)

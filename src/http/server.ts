@@ -151,8 +151,8 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
 
   // Node closes connections that are idle when the server closes; one whose answer ended since would stay for its keep-alive time.
   app.addHook('onResponse', async (request, reply) => {
-    // Every route of the interface queries the database.
-    if (reply.statusCode < 300 && request.url.startsWith('/v1/')) errors.succeeded()
+    // Every route of the interface queries the database, and what it finds there may be a conflict.
+    if ((reply.statusCode < 300 || reply.statusCode === 409) && request.url.startsWith('/v1/')) errors.succeeded()
     if (stopping.signal.aborted && !app.server.listening) setImmediate(() => app.server.closeIdleConnections())
   })
 

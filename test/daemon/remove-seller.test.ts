@@ -129,6 +129,7 @@ test('a forecast that is under way while a reload takes a seller out says that i
   await write(entries[0])
   http.program.child.kill('SIGHUP')
   await eventually(() => expect(reread()).toBe(before + 1))
+  expect(http.program.output()).toMatch(/"level":"warn".*"removed":\["seller-b"\].*their work rests/)
   await pool.query('COMMIT')
   expect(await asked).toMatchObject({
     status: 200,

@@ -3,6 +3,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { type core, z } from 'zod'
 import { readEvent } from '../../domain/event-reading.ts'
 import { masked } from '../../domain/masking.ts'
+import { conflictMessage } from '../../jobs/events/conflict.ts'
 import { commandsOfEvent } from '../../store/command-queries.ts'
 import { listEvents } from '../../store/event-queries.ts'
 import { type IncomingEvent, readStoredEvent } from '../../store/events.ts'
@@ -151,9 +152,10 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
         if (verdict.reason === 'invalid') throw wrong(verdict.faults.map((fault) => place(mode, fault.index, fault)))
         throw new Problem('event-conflict', {
           detail: 'The source and id were posted before with another body; nothing was accepted.',
-          errors: verdict.indexes.map((index) =>
-            place(mode, index, { path: 'id', message: `${events[index]?.id} of ${events[index]?.source} has another body` }),
-          ),
+          errors: verdict.indexes.flatMap((index) => {
+            const event = events[index]
+            return event === undefined ? [] : [place(mode, index, { path: 'id', message: conflictMessage(event) })]
+          }),
         })
       },
     })

@@ -13,6 +13,7 @@ import {
 import { readOnly } from '../../store/read-only.ts'
 import { requestOf } from '../commands/request.ts'
 import { examineEvents, nameOf, subjectName } from './accept.ts'
+import { conflictMessage } from './conflict.ts'
 import { isOrder, type PlannedSubject, planWaiting, readForPlanning, type SubjectKey } from './decide.ts'
 import { type AcceptParts, rulesOf } from './parts.ts'
 import { eventProblem } from './reject.ts'
@@ -142,13 +143,13 @@ const problemOf = (
   errors: readonly EventFault[] = [],
 ): EventProblem => ({ type: `urn:tallyman:problem:${code}`, title, status, detail, code, errors })
 
-const conflictOf = ({ source, id }: IncomingEvent): EventProblem =>
+const conflictOf = (event: IncomingEvent): EventProblem =>
   problemOf(
     'event-conflict',
     409,
     'Another event has this source and id',
     'The source and id were posted before with another body; nothing would be accepted.',
-    [{ path: 'id', message: `${id} of ${source} has another body` }],
+    [{ path: 'id', message: conflictMessage(event) }],
   )
 
 const batchRefused = (faults: readonly EventFault[]): EventProblem => ({

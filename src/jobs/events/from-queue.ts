@@ -6,6 +6,7 @@ import { isObject } from '../../domain/values.ts'
 import type { InboundOutcome } from '../../queues/inbound.ts'
 import { type EventReceipt, readStoredEvent } from '../../store/events.ts'
 import { acceptEvents, duplicateOf } from './accept.ts'
+import { conflictMessage } from './conflict.ts'
 import type { AcceptParts } from './parts.ts'
 
 /** What is counted of a job. */
@@ -86,7 +87,12 @@ export const createEventQueue = (parts: EventQueueParts) => {
       if (!verdict.ok && verdict.reason === 'invalid') return refuse(data, 'invalid-event', verdict.faults)
       const [receipt] = verdict.ok ? verdict.receipts : []
       if (receipt === undefined)
-        return refuse(data, 'event-conflict', [{ path: 'id', message: `${event.id} of ${event.source} has another body` }])
+        return refuse(data, 'event-conflict', [
+          {
+            path: 'id',
+            message: conflictMessage(event),
+          },
+        ])
       parts.onQueued?.(receipt.status)
       return { kind: 'done', value: receipt, data: remainsOf(data, 'taken') }
     })

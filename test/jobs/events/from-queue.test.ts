@@ -168,7 +168,9 @@ const suite = (name: string, open: () => Promise<Store & { close(): Promise<void
       const event = acceptance(await order())
       await ended(await queue.add('event', event))
       const job = await ended(await queue.add('event', { ...event, data: { purchaseOrderId: await order() } }))
-      expect(job.failedReason).toBe(`event-conflict: id ${event.id} of ${event.source} has another body`)
+      expect(job.failedReason).toBe(
+        `event-conflict: id ${event.id} of ${event.source} has another body; give it another id, and each ERP a source of its own`,
+      )
     })
 
     test.each([false, true])(
