@@ -1,12 +1,12 @@
 import { readStructuredEvent } from '../../domain/cloud-event.ts'
 import { maxFaultsKept } from '../../domain/event-bounds.ts'
+import { conflictMessage } from '../../domain/event-conflict.ts'
 import { readEvent } from '../../domain/event-reading.ts'
 import type { EventFault } from '../../domain/event-shape.ts'
 import { isObject } from '../../domain/values.ts'
 import type { InboundOutcome } from '../../queues/inbound.ts'
 import { type EventReceipt, readStoredEvent } from '../../store/events.ts'
 import { acceptEvents, duplicateOf } from './accept.ts'
-import { conflictMessage } from './conflict.ts'
 import type { AcceptParts } from './parts.ts'
 
 /** What is counted of a job. */
