@@ -8,24 +8,21 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import { createPostgresBackend, Queue, Worker } from 'bullmq'
 import got from 'got'
-import pg from 'pg'
 import { createTransport, type Transport } from '../src/clients/http.ts'
 import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
 import { commandsAtOnce } from '../src/daemon/capacity.ts'
-import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import type { SellerRegistry } from '../src/jobs/sellers.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { eventually } from '../test/support/eventually.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
 import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder, benchOptions, median, processorMs } from './measure.ts'
+import { benchOptions, median, processorMs } from './measure.ts'
 import { runPlainCommands } from './plain-commands.ts'
+import { startScratchPostgres } from './scratch-postgres.ts'
 import {
   beginHere,
   benchSellerId,
@@ -352,32 +349,15 @@ const showStatements = async (backends: readonly Backend[], inDatabase: InDataba
   }
 }
 
-const folder = await benchFolder()
-const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
+const closers: (() => Promise<unknown> | unknown)[] = []
 try {
-  const server = await startEmbeddedPostgres({
-    dataDir: folder,
-    say: () => undefined,
-    settings: statements === null ? [] : watchedServer,
-  })
-  closers.push(() => server.stop())
-  postgresPid = server.pid() ?? 0
-  const admin = new pg.Client({ connectionString: server.url })
-  await admin.connect()
-  closers.push(() => admin.end())
+  const postgres = await startScratchPostgres(statements === null ? [] : watchedServer)
+  closers.push(postgres.stop)
+  postgresPid = postgres.pid
   const stub = await startMarketplaceStub()
   closers.push(() => stub.child.disconnect())
-  /** The database goes with its run: it would be vacuumed and written out during the later ones. */
-  const inDatabase: InDatabase = async (redis, run) => {
-    const name = `bench_${randomBytes(4).toString('hex')}`
-    await admin.query(`CREATE DATABASE ${name}`)
-    try {
-      return await run({ stubUrl: stub.url, redis, databaseUrl: server.url.replace(/\/tallyman$/, `/${name}`) })
-    } finally {
-      // Closed pools are still saying goodbye.
-      await eventually(() => admin.query(`DROP DATABASE ${name}`))
-    }
-  }
+  const inDatabase: InDatabase = (redis, run) =>
+    postgres.inDatabase((databaseUrl) => run({ stubUrl: stub.url, redis, databaseUrl }))
   const redis = hasRedisServer() ? await startTestRedis() : null
   if (redis !== null) closers.push(() => redis.stop())
 

@@ -7,17 +7,15 @@
  * commands a second, and dead row versions at the end. `--statements`: also what the statements of each side cost in Postgres.
  */
 
-import { randomBytes } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import pg from 'pg'
 import { commandsAtOnce } from '../src/daemon/capacity.ts'
-import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { benchFolder, benchOptions, median, processorMs } from './measure.ts'
+import { benchOptions, median, processorMs } from './measure.ts'
+import { startScratchPostgres } from './scratch-postgres.ts'
 import { beginHere, benchSellers, commandParts, fillCommands, openQueues } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
 
@@ -176,19 +174,13 @@ const play = async (url: string, stubUrl: string, held: boolean): Promise<Run> =
   }
 }
 
-const folder = await benchFolder()
-const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
+const closers: (() => Promise<unknown> | unknown)[] = []
 try {
-  const server = await startEmbeddedPostgres({
-    dataDir: folder,
-    say: () => undefined,
-    settings: showStatements ? ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track=all'] : [],
-  })
-  closers.push(() => server.stop())
-  postgresPid = server.pid() ?? 0
-  const admin = new pg.Client({ connectionString: server.url })
-  await admin.connect()
-  closers.push(() => admin.end())
+  const postgres = await startScratchPostgres(
+    showStatements ? ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track=all'] : [],
+  )
+  closers.push(postgres.stop)
+  postgresPid = postgres.pid
   const stub = await startMarketplaceStub()
   closers.push(() => stub.child.disconnect())
 
@@ -204,10 +196,7 @@ try {
           [held, true],
           [free, false],
         ] as const)) {
-      const name = `bench_${randomBytes(4).toString('hex')}`
-      await admin.query(`CREATE DATABASE ${name}`)
-      runs.push(await play(server.url.replace(/\/tallyman$/, `/${name}`), stub.url, isHeld))
-      await admin.query(`DROP DATABASE ${name}`)
+      runs.push(await postgres.inDatabase((url) => play(url, stub.url, isHeld)))
     }
   }
 

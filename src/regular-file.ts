@@ -31,8 +31,8 @@ const kindOf = (stats: Stats): string | null => {
 }
 
 /**
- * Reads a regular file of at most 16 MiB, or the one that symbolic links lead to. Anything else is not read: a pipe that nobody writes to, or a terminal, would hold up
- * the whole process, and none of them could be read a second time.
+ * Reads a regular file of at most 16 MiB, or the one that symbolic links lead to. Anything else is not read: a pipe that nobody writes to, or a
+ * terminal, would hold up the whole process, and none of them could be read a second time.
  */
 export const readRegularFile = (file: string): FileRead<Buffer> => {
   let descriptor: number | null = null

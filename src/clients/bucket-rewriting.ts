@@ -4,13 +4,13 @@ import type { Standing, StoredReading } from './budget-standing.ts'
 import type { RateLimit } from './operation.ts'
 import { isLate, type RecentDraws, uncountedIn, withAnswered } from './recent-draws.ts'
 import { bothAnswered, type News, noneAnswered, type SharedBucket } from './shared-bucket.ts'
-import { type StoredMemory, storedText } from './stored-memory.ts'
+import { type BucketReading, storedText } from './stored-memory.ts'
 
 /** A bucket as it was read, and when. On the clock of the store. */
-export interface Read extends Omit<StoredMemory, 'isSetBack'>, Pick<StoredReading, 'storeMs' | 'askedAtMs'> {}
+export interface Read extends BucketReading, Pick<StoredReading, 'storeMs' | 'askedAtMs'> {}
 
 /** What becomes of it. */
-export interface Rewritten<Result> extends Omit<StoredMemory, 'isSetBack'> {
+export interface Rewritten<Result> extends BucketReading {
   readonly isNew: boolean
   readonly result: Result
 }

@@ -42,7 +42,8 @@ export const createDrawnBudget = (standing: Standing): DrawnBudget => {
 
   /** Whether the marketplace says that there is something sooner than anything is to be had here. */
   const saysMore = (bucket: SharedBucket, limit: RateLimit, signal: BudgetSignal, point: DrawPoint | null): boolean => {
-    if (signal.status >= 300 || leftOf(bucket.lease, clock.monotonicMs()) > 0 || isLate(point, clock.monotonicMs())) return false
+    const monotonicMs = clock.monotonicMs()
+    if (signal.status >= 300 || leftOf(bucket.lease, monotonicMs) > 0 || isLate(point, monotonicMs)) return false
     if (bucket.drawsOfAll === null) return (signal.remaining ?? 0) > 1
     const nowMs = standing.now()
     const shape = bucketShape(limit, bucket.memory.counted)

@@ -49,10 +49,14 @@ export const storedText = (
 ): string =>
   JSON.stringify({ ...memory, ...(isForCommands ? { isForCommands } : {}), promisedMs: 0, tokens, perMs, writtenMs, draws })
 
-/** What is stored of a bucket, as it is to be read. */
-export interface StoredMemory {
+/** A bucket at a moment, on the clock of the store. */
+export interface BucketReading {
   readonly memory: BucketMemory
   readonly draws: RecentDraws
+}
+
+/** What is stored of a bucket, as it is to be read. */
+export interface StoredMemory extends BucketReading {
   /** The clock of the store was set back since it was written, as by a failover. It has moved with the clock, and must be stored so. */
   readonly isSetBack: boolean
 }
@@ -68,9 +72,7 @@ export const readStored = (text: string | null, limit: RateLimit, storeMs: numbe
   }
   const { tokens = limit.tokens, perMs = limit.perMs, draws, writtenMs = storeMs, ...memory } = stored.data
   const isSetBack = writtenMs > storeMs + aheadByNetworkMs
-  const moved = isSetBack
-    ? shifted({ ...memory, promises: noPromises }, storeMs - writtenMs)
-    : { ...memory, promises: noPromises }
+  const moved = shifted({ ...memory, promises: noPromises }, isSetBack ? storeMs - writtenMs : 0)
   return {
     memory: underLimit(moved, { tokens, perMs }, limit, storeMs),
     draws: draws === undefined ? unknownDraws(storeMs) : { ...draws, total: draws.total ?? storeMs },

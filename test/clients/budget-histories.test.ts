@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { playBudget, type Trouble } from './support/budget-history.ts'
 
-/** `TALLYMAN_SEED=4000 TALLYMAN_HISTORIES=500 npx vitest run test/clients/budget-histories.test.ts` plays others, and more of them; the last test may fail then. */
+/**
+ * `TALLYMAN_SEED=4000 TALLYMAN_HISTORIES=500 npx vitest run test/clients/budget-histories.test.ts` plays others, and more of them; the last test may
+ * fail then.
+ */
 const firstSeed = Number(process.env['TALLYMAN_SEED'] ?? 1)
 const histories = Number(process.env['TALLYMAN_HISTORIES'] ?? 40)
 const seeds = Array.from({ length: histories }, (_, index) => firstSeed + index)

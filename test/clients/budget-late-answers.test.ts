@@ -2,13 +2,12 @@ import { expect, test } from 'vitest'
 import type { SharedBudget } from '../../src/clients/shared-budget.ts'
 import { rig, tick } from './support/budget-rig.ts'
 
-/** Processes that share, and have learned that the marketplace counts aloud. */
-const counted = async (processes: number) => {
-  const fleet = rig({ tokens: 60, perMs: 60_000 })
-  const { market, arrive, operation, live, t } = fleet
-  const budgets = ['A', 'B'].slice(0, processes).map((id) => fleet.share(id))
-  /** A request leaves, and is counted at once; its answer says what was left then. Null: it may not leave. */
-  const call = async (budget: SharedBudget) => {
+type Fleet = ReturnType<typeof rig>
+
+/** A request leaves, and is counted at once; its answer says what was left then. Null: it may not leave. */
+const callOf =
+  ({ market, arrive, operation, t }: Fleet) =>
+  async (budget: SharedBudget) => {
     const leave = await budget.take('S', operation)
     if (!leave.granted) return null
     arrive()
@@ -17,6 +16,13 @@ const counted = async (processes: number) => {
     const signal = { status: 200, remaining, replenishAt, retryAfter: null }
     return { remaining, come: () => budget.learn('S', operation, signal, undefined, leave) }
   }
+
+/** Processes that share, and have learned that the marketplace counts aloud. */
+const counted = async (processes: number) => {
+  const fleet = rig({ tokens: 60, perMs: 60_000 })
+  const { live } = fleet
+  const budgets = ['A', 'B'].slice(0, processes).map((id) => fleet.share(id))
+  const call = callOf(fleet)
   const useAll = async () => {
     for (const budget of budgets) {
       for (let answer = await call(budget); answer !== null; answer = await call(budget)) {
@@ -81,16 +87,7 @@ test.each([10, 20, 30])(
       }),
       share('B'),
     ]
-    const call = async (budget: SharedBudget) => {
-      const leave = await budget.take('S', operation)
-      if (!leave.granted) return null
-      arrive()
-      const remaining = Math.max(0, Math.floor(market.tokens + 1e-9))
-      const replenishAt = new Date(Math.ceil(t.wall + (remaining + 1 - market.tokens) * 1_000))
-      return {
-        come: () => budget.learn('S', operation, { status: 200, remaining, replenishAt, retryAfter: null }, undefined, leave),
-      }
-    }
+    const call = callOf(fleet)
     await live([a, b], 5_000)
     for (const budget of [a, b]) {
       await (await call(budget))?.come()

@@ -86,13 +86,7 @@ export const createEventQueue = (parts: EventQueueParts) => {
       const verdict = await acceptEvents(parts, [event], signal)
       if (!verdict.ok && verdict.reason === 'invalid') return refuse(data, 'invalid-event', verdict.faults)
       const [receipt] = verdict.ok ? verdict.receipts : []
-      if (receipt === undefined)
-        return refuse(data, 'event-conflict', [
-          {
-            path: 'id',
-            message: conflictMessage(event),
-          },
-        ])
+      if (receipt === undefined) return refuse(data, 'event-conflict', [{ path: 'id', message: conflictMessage(event) }])
       parts.onQueued?.(receipt.status)
       return { kind: 'done', value: receipt, data: remainsOf(data, 'taken') }
     })
