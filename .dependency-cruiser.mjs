@@ -1,5 +1,5 @@
-// Imports run one way: http, jobs -> queues, store, clients -> domain (CONTRIBUTING.md, "Rooms").
-const room = (name) => `^src/${name}/`
+// Imports run one way: http, jobs -> queues, store, clients -> domain (CONTRIBUTING.md, "Layers").
+const layer = (name) => `^src/${name}/`
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -9,120 +9,118 @@ export default {
     forbid(
       'domain-is-pure',
       'domain/ holds rules: no I/O, no clock, nothing from its siblings.',
-      { path: room('domain') },
+      { path: layer('domain') },
       {
-        pathNot: [room('domain'), 'node_modules/(zod|decimal.js|@date-fns/tz)/'],
+        pathNot: [layer('domain'), 'node_modules/(zod|decimal.js|@date-fns/tz)/'],
       },
     ),
     forbid(
       'clients-know-no-storage',
       'clients/ speaks HTTP and knows neither Postgres nor queues.',
-      { path: room('clients') },
+      { path: layer('clients') },
       {
-        path: ['store', 'queues', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(room),
+        path: ['store', 'queues', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(layer),
       },
     ),
     forbid(
       'callers-know-no-marketplace',
-      'What clients/ has outside the folders of this marketplace serves any marketplace.',
-      { path: '^src/clients/[^/]+$' },
-      { path: '^src/clients/.+/' },
+      'clients/http/ serves any marketplace.',
+      { path: '^src/clients/http/' },
+      { path: '^src/clients/', pathNot: ['^src/clients/http/', '^src/clients/rate-limit/'] },
     ),
     forbid(
       'store-knows-no-marketplace',
       'store/ speaks Postgres; it meets clients/ only in jobs/.',
-      { path: room('store') },
+      { path: layer('store') },
       {
-        path: ['clients', 'queues', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(room),
+        path: ['clients', 'queues', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(layer),
       },
     ),
     forbid(
       'queues-know-no-work',
       'queues/ sets BullMQ up; what a job does is handed in.',
-      { path: room('queues') },
+      { path: layer('queues') },
       {
-        path: ['clients', 'store', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(room),
+        path: ['clients', 'store', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(layer),
       },
     ),
     forbid(
       'jobs-know-no-http',
       'jobs/ does the work; who asked for it is not its business.',
-      { path: room('jobs') },
+      { path: layer('jobs') },
       {
-        path: ['http', 'embedded', 'demo', 'cli'].map(room),
+        path: ['http', 'embedded', 'demo', 'cli'].map(layer),
       },
     ),
     forbid(
       'http-knows-no-jobs',
       'http/ gets what jobs/ can do as functions, from daemon/.',
-      { path: room('http') },
+      { path: layer('http') },
       {
-        path: ['jobs', 'embedded', 'demo', 'cli'].map(room),
+        path: ['jobs', 'embedded', 'demo', 'cli'].map(layer),
       },
     ),
     forbid(
       'demo-is-an-outsider',
-      'The demonstration ERP uses the public HTTP interface, by what the command line speaks to it with.',
-      { path: room('demo') },
-      { path: '^src/', pathNot: [room('demo'), '^src/cli/(daemon|events|faults)[.]ts$', '^src/pause[.]ts$'] },
+      'The demonstration ERP uses the public HTTP interface, with the client that the command line uses too.',
+      { path: layer('demo') },
+      { path: '^src/', pathNot: [layer('demo'), layer('api-client'), layer('util')] },
     ),
     forbid(
       'cli-does-no-work',
       'The command line asks the daemon; it looks at settings, Postgres and the marketplace by itself only to say what is wrong with them.',
-      { path: room('cli') },
-      { path: ['jobs', 'http', 'embedded', 'demo'].map(room), pathNot: '^src/embedded/address[.]ts$' },
+      { path: layer('cli') },
+      { path: ['jobs', 'http', 'embedded', 'demo'].map(layer), pathNot: '^src/embedded/address[.]ts$' },
     ),
     forbid(
-      'cli-is-used-by-the-demonstration-alone',
-      'Nobody but the program and the demonstration needs the command line.',
-      { path: '^src/', pathNot: [room('cli'), room('demo'), '^src/cli[.]ts$'] },
-      { path: room('cli') },
+      'nobody-uses-the-command-line',
+      'Only the program itself needs the command line.',
+      { path: '^src/', pathNot: [layer('cli'), '^src/cli[.]ts$'] },
+      { path: layer('cli') },
     ),
     forbid(
       'only-the-daemon-starts-the-demonstration',
       'Nobody else knows of it.',
-      { path: '^src/', pathNot: [room('demo'), room('daemon')] },
-      { path: room('demo') },
+      { path: '^src/', pathNot: [layer('demo'), layer('daemon')] },
+      { path: layer('demo') },
     ),
     forbid(
       'the-daemon-is-the-top',
-      'daemon/ puts the rooms together; no room knows how.',
-      { path: '^src/', pathNot: [room('daemon'), '^src/(daemon|main)[.]ts$'] },
+      'daemon/ composes the layers; no layer imports it.',
+      { path: '^src/', pathNot: [layer('daemon'), '^src/(daemon|main)[.]ts$'] },
       { path: '^src/daemon([.]ts$|/)' },
     ),
     forbid(
-      'the-simulation-is-pure',
-      'What simulates the daemon goes by its rules, and by nothing that asks, waits or looks at a clock.',
-      { path: '^src/daemon/simulation/' },
-      {
-        pathNot: [
-          '^src/daemon/(simulation/|(agenda|capacity|due|refill|schedule)[.]ts$)',
-          '^src/clients/(bucket|budget|lane|operation)[.]ts$',
-          '^src/queues/shares[.]ts$',
-          '^src/jobs/sync/settings[.]ts$',
-          room('domain'),
-        ],
-      },
+      'settings-decide-nothing',
+      'config/ reads settings and checks them; it does no work.',
+      { path: layer('config') },
+      { path: ['store', 'queues', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(layer) },
     ),
     forbid(
-      'settings-decide-nothing',
-      'config/ reads settings; it knows the names that declarations give them, and asks nobody.',
-      { path: '^src/config([.]ts$|/)' },
-      { path: ['store', 'queues', 'embedded', 'demo', 'cli'].map(room) },
+      'the-api-client-stands-alone',
+      'api-client/ calls the HTTP interface of a daemon, as any other program could.',
+      { path: layer('api-client') },
+      { path: '^src/', pathNot: [layer('api-client'), layer('util')] },
+    ),
+    forbid(
+      'util-is-a-leaf',
+      'util/ holds small parts that know nothing of this program.',
+      { path: layer('util') },
+      { path: '^src/', pathNot: layer('util') },
     ),
     forbid(
       'embedded-is-a-program-of-its-own',
       'embedded/ starts and stops a Postgres, whatever is stored in it.',
-      { path: room('embedded') },
-      { path: '^src/', pathNot: [room('embedded'), '^src/[^/]+[.]ts$'] },
+      { path: layer('embedded') },
+      { path: '^src/', pathNot: [layer('embedded'), layer('util')] },
     ),
     forbid(
       'observability-is-a-leaf',
       'Logs and metrics are used by all and use none.',
-      { path: room('observability') },
+      { path: layer('observability') },
       {
         path: '^src/',
-        pathNot: room('observability'),
+        pathNot: layer('observability'),
       },
     ),
     forbid(
@@ -130,14 +128,14 @@ export default {
       'Only store/ speaks SQL; embedded/ prepares its server, queues/ hands BullMQ its pool.',
       {
         path: '^src/',
-        pathNot: [room('store'), room('embedded'), room('queues'), '^src/steady-client[.]ts$'],
+        pathNot: [layer('store'), layer('embedded'), layer('queues'), '^src/util/net/postgres-client[.]ts$'],
       },
       { path: 'node_modules/(pg|@prisma)/' },
     ),
     forbid(
       'prisma-stays-in-the-store',
-      'Types of the generated client are the business of store/; others name what store/ exports (docs/decisions/0020).',
-      { path: '^src/', pathNot: room('store') },
+      'Types of the generated client are the business of store/; others name what store/ exports (docs/decisions/0011).',
+      { path: '^src/', pathNot: layer('store') },
       { path: '^src/store/generated/' },
     ),
     forbid(

@@ -8,17 +8,17 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
-import { parseOrder } from '../src/clients/marketplace/order-record.ts'
-import type { PurchaseOrder } from '../src/domain/order.ts'
+import { parseOrder } from '../src/clients/marketplace/orders/order-record.ts'
+import type { PurchaseOrder } from '../src/domain/orders/order.ts'
+import { intervalSettings } from '../src/domain/sync/intervals.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { intervalSettings } from '../src/jobs/sync/resources.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
-import type { StorableRecord } from '../src/store/versions.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
+import type { StorableRecord } from '../src/store/versioned/versions.ts'
 import { startTestDaemon, type TestDaemon } from '../test/support/daemon.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
 import { storeOrders } from '../test/support/store.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { benchFolder, benchOptions, daemonFlags, forgetPeak, median, processorMs, residentMb, walBytes } from './measure.ts'
 
 const { orders, rounds } = benchOptions({ orders: 20_000, rounds: 1 }).numbers
@@ -60,19 +60,19 @@ const syncsSchema = z.object({
   ),
 })
 
-const streamOf = async (daemon: TestDaemon) => {
+const findStream = async (daemon: TestDaemon) => {
   const { items } = syncsSchema.parse((await daemon.call('GET', '/v1/syncs?limit=200')).body)
   return items.find(({ stream }) => stream.startsWith('backfill:'))
 }
 
 /** Runs the backfill; answers its time in seconds. */
 const backfill = async (daemon: TestDaemon, range: { from: string; to: string }, changed: number): Promise<number> => {
-  const before = (await streamOf(daemon))?.lastSuccessAt ?? null
+  const before = (await findStream(daemon))?.lastSuccessAt ?? null
   const started = performance.now()
   const asked = await daemon.call('POST', '/v1/syncs/orders/run', range)
   if (asked.status !== 202) throw new Error(`the backfill was not taken: ${JSON.stringify(asked.body)}`)
   for (;;) {
-    const sync = await streamOf(daemon)
+    const sync = await findStream(daemon)
     const seconds = (performance.now() - started) / 1_000
     if (sync !== undefined && sync.windowsPending === 0 && !sync.running && sync.lastSuccessAt !== before) {
       const { totals } = sync
@@ -111,7 +111,7 @@ const storeFromMemory = async (admin: pg.Client, emptyUrl: string): Promise<numb
     return record
   })
   await migrate(emptyUrl)
-  const database = openDatabase({ vocabularyOf, url: emptyUrl, connections: 1 })
+  const database = openDatabase({ findVocabulary, url: emptyUrl, connections: 1 })
   try {
     const started = performance.now()
     for (let at = 0; at < records.length; at += pageSize)
@@ -124,15 +124,15 @@ const storeFromMemory = async (admin: pg.Client, emptyUrl: string): Promise<numb
 
 const measure = async (): Promise<Figures> => {
   const folder = await benchFolder()
-  const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const shutdownHooks: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   try {
     const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
-    closers.push(() => server.stop())
+    shutdownHooks.push(() => server.stop())
     const admin = new pg.Client({ connectionString: server.url })
     await admin.connect()
-    closers.push(() => admin.end())
+    shutdownHooks.push(() => admin.end())
     const sandbox = await startTestSandbox()
-    closers.push(() => sandbox.stop())
+    shutdownHooks.push(() => sandbox.stop())
     const range = await place(sandbox)
     const daemon = await startTestDaemon(
       {
@@ -147,7 +147,7 @@ const measure = async (): Promise<Figures> => {
       },
       daemonFlags,
     )
-    closers.push(() => daemon.program.stop())
+    shutdownHooks.push(() => daemon.program.stop())
     const pids = [daemon.program.child.pid, sandbox.program.child.pid, server.pid()].map((pid) => pid ?? 0)
     const [daemonPid = 0] = pids
     const times = () => Promise.all(pids.map(processorMs))
@@ -199,7 +199,7 @@ const measure = async (): Promise<Figures> => {
       bytesPerOrder: Number(size.rows[0]?.bytes),
     }
   } finally {
-    for (const close of closers.reverse()) await close()
+    for (const close of shutdownHooks.reverse()) await close()
   }
 }
 

@@ -11,16 +11,17 @@ const settingsSchema = z.object({
   queues: z.enum(['postgres', 'redis']),
   url: z.string(),
   marketplace: z.string(),
-  /** Whether jobs are worked on, or only taken. */
-  works: z.boolean(),
 })
 const eventSchema = z.object({ id: z.string(), data: z.looseObject({ purchaseOrderId: z.string() }) })
 const concurrency = 256
 
 const start = async (settings: z.infer<typeof settingsSchema>): Promise<void> => {
   const send = async ({ data }: { data: unknown }): Promise<void> => {
-    const { data: told } = eventSchema.parse(data)
-    await got.post(`${settings.marketplace}/v3/orders/${told.purchaseOrderId}/shipping`, { json: told, retry: { limit: 0 } })
+    const { data: reported } = eventSchema.parse(data)
+    await got.post(`${settings.marketplace}/v3/orders/${reported.purchaseOrderId}/shipping`, {
+      json: reported,
+      retry: { limit: 0 },
+    })
   }
   const open = () => {
     if (settings.queues === 'redis') {
@@ -30,14 +31,13 @@ const start = async (settings: z.infer<typeof settingsSchema>): Promise<void> =>
         worker: new Worker('bare', send, {
           connection: { ...connection, maxRetriesPerRequest: null },
           concurrency,
-          autorun: settings.works,
         }),
       }
     }
     const connection = { connectionString: settings.url, max: 12, migrate: true }
     return {
       queue: new Queue('bare', { connection }, createPostgresBackend),
-      worker: new Worker('bare', send, { connection, concurrency, autorun: settings.works }, createPostgresBackend),
+      worker: new Worker('bare', send, { connection, concurrency }, createPostgresBackend),
     }
   }
   const { queue, worker } = open()

@@ -3,8 +3,8 @@
  * where it says nothing, and where it halves its limit without a word.
  * `node bench/budget.ts [--minutes 60]`; prints the used share, and refusals for 1, 2 and 4 processes.
  */
-import type { RateLimit } from '../src/clients/operation.ts'
-import { runFleet } from '../test/clients/support/virtual-fleet.ts'
+import type { RateLimit } from '../src/clients/http/operation.ts'
+import { runFleet } from '../test/clients/rate-limit/support/fleet.ts'
 import { benchOptions } from './measure.ts'
 
 const { minutes } = benchOptions({ minutes: 60 }).numbers
@@ -20,7 +20,7 @@ interface Use {
   readonly refused: number
 }
 
-const told = async (processes: number): Promise<Use> => {
+const reported = async (processes: number): Promise<Use> => {
   const {
     sent,
     allowed: allows,
@@ -50,9 +50,9 @@ const halved = async (processes: number): Promise<Use> => {
   return { used: (after.length - refused) / (((durationMs - from) / 60_000) * (allowed / 2)), refused: refused / after.length }
 }
 
-const figures: { readonly processes: number; readonly told: Use; readonly blind: Use; readonly halved: Use }[] = []
+const figures: { readonly processes: number; readonly reported: Use; readonly blind: Use; readonly halved: Use }[] = []
 for (const processes of [1, 2, 4]) {
-  figures.push({ processes, told: await told(processes), blind: await blind(processes), halved: await halved(processes) })
+  figures.push({ processes, reported: await reported(processes), blind: await blind(processes), halved: await halved(processes) })
 }
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 console.log(
@@ -61,8 +61,8 @@ console.log(
 console.table(
   figures.map(({ processes, ...of }) => ({
     processes,
-    'told: used': percent(of.told.used),
-    'told: refused': percent(of.told.refused),
+    'reported: used': percent(of.reported.used),
+    'reported: refused': percent(of.reported.refused),
     'blind: used': percent(of.blind.used),
     'blind: refused': percent(of.blind.refused),
     'a minute after halving: used': percent(of.halved.used),
@@ -70,8 +70,8 @@ console.table(
   })),
 )
 process.send?.({
-  toldUsed: Math.min(...figures.map(({ told: { used } }) => used)),
-  toldRefused: Math.max(...figures.map(({ told: { refused } }) => refused)),
+  reportedUsed: Math.min(...figures.map(({ reported: { used } }) => used)),
+  reportedRefused: Math.max(...figures.map(({ reported: { refused } }) => refused)),
   blindUsed: Math.min(...figures.map(({ blind: { used } }) => used)),
   blindRefused: Math.max(...figures.map(({ blind: { refused } }) => refused)),
   halvedUsed: Math.min(...figures.map(({ halved: { used } }) => used)),

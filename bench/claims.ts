@@ -5,12 +5,12 @@
 
 import { rm } from 'node:fs/promises'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { reviewDiscrepancies } from '../src/store/discrepancies.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
+import { reviewDiscrepancies } from '../src/store/inventory/discrepancies.ts'
 import { startServer } from '../test/http/support.ts'
 import { storeReport } from '../test/store/support/inventory.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { alternately } from './answer-times.ts'
 import { benchFolder, benchOptions, median } from './measure.ts'
 
@@ -31,7 +31,7 @@ const asked = {
 const folder = await benchFolder()
 const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
 await migrate(server.url)
-const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
+const database = openDatabase({ findVocabulary, url: server.url, connections: 4 })
 const http = await startServer(database)
 try {
   for (let from = 0; from < rows; from += batch) {
@@ -52,21 +52,21 @@ try {
     )
   }
   await database.execute('ANALYZE')
-  const told = []
+  const reported = []
   for (const [what, path] of Object.entries(asked)) {
     const { these, others } = await alternately(`${http.url}${path}`, `${http.url}${plain}`, rounds)
     const [ms, plainMs] = [median(these), median(others)]
-    told.push({ what, ms, slowestMs: Math.max(...these), toPlain: ms / plainMs })
+    reported.push({ what, ms, slowestMs: Math.max(...these), toPlain: ms / plainMs })
   }
   console.table(
-    told.map(({ what, ms, slowestMs, toPlain }) => ({
+    reported.map(({ what, ms, slowestMs, toPlain }) => ({
       what,
       'median, ms': ms.toFixed(0),
       'slowest, ms': slowestMs.toFixed(0),
       'to a list of sellers': toPlain.toFixed(1),
     })),
   )
-  process.send?.({ slowestMs: Math.max(...told.map(({ slowestMs }) => slowestMs)) })
+  process.send?.({ slowestMs: Math.max(...reported.map(({ slowestMs }) => slowestMs)) })
 } finally {
   await http.close()
   await database.close()

@@ -1,33 +1,31 @@
 /**
- * Ship commands a second: the command engine with its queue, and as it begins commands where they became due, against a bare BullMQ worker that sends
- * the same POST and does nothing else; on the same queue backend, at the same concurrency, taking turns. The bare worker sends it as anyone would
+ * Ship commands a second: the command engine with its queue, against a bare BullMQ worker that sends the same POST and does nothing else; on the same queue backend, at the same concurrency, taking turns. The bare worker sends it as anyone would
  * write it, by got; and, as a second one, over the engine's own transport. Beside them runs the least that Postgres has to do for a command: two plain
  * statements for a batch of 32, over the engine's transport, without a queue. The marketplace is a stub in a process of its own. Linux only.
  * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 128]`; prints medians and their ratio.
- * `node bench/commands.ts --statements 6000 [--concurrency 128]`: what each statement of the engine costs in Postgres, commands begun where due.
+ * `node bench/commands.ts --statements 6000 [--concurrency 128]`: what each statement of the engine costs in Postgres.
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createPostgresBackend, Queue, Worker } from 'bullmq'
 import got from 'got'
-import { createTransport, type Transport } from '../src/clients/http.ts'
-import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
-import { commandsAtOnce } from '../src/daemon/capacity.ts'
-import type { SellerRegistry } from '../src/jobs/sellers.ts'
+import { createTransport, type Transport } from '../src/clients/http/http.ts'
+import { ordersEndpoint } from '../src/clients/marketplace/orders/orders.ts'
+import { commandsAtOnce } from '../src/jobs/dispatch/capacity.ts'
+import type { SellerRegistry } from '../src/jobs/sellers/registry.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
 import { runCommand } from '../test/support/run-command.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { benchOptions, median, processorMs } from './measure.ts'
 import { runPlainCommands } from './plain-commands.ts'
 import { startScratchPostgres } from './scratch-postgres.ts'
 import {
-  beginHere,
   benchSellerId,
   benchSellers,
-  commandOf,
+  buildCommand,
   commandParts,
   fillCommands,
   openQueues,
@@ -76,10 +74,10 @@ interface Setting {
   readonly databaseUrl: string
 }
 
-/** The engine, wired as the daemon wires it: its commands come from a queue, or are begun where they became due. */
-const runEngine = async ({ stubUrl, redis, databaseUrl: url }: Setting, way: 'queued' | 'here'): Promise<Run> => {
+/** The engine, wired as the daemon wires it. */
+const runEngine = async ({ stubUrl, redis, databaseUrl: url }: Setting): Promise<Run> => {
   await migrate(url)
-  const database = openDatabase({ vocabularyOf, url, connections: 12 })
+  const database = openDatabase({ findVocabulary, url, connections: 12 })
   const sellers = benchSellers(stubUrl)
   const metrics = createMetrics({ version: 'bench', processMetrics: false })
   const prefix = `engine-${randomBytes(4).toString('hex')}`
@@ -101,10 +99,9 @@ const runEngine = async ({ stubUrl, redis, databaseUrl: url }: Setting, way: 'qu
     const ids = await fillCommands(database, sellers, commands)
     await database.query('VACUUM (ANALYZE)')
     await producer.start()
-    if (way === 'queued') await producer.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId } })))
-    else await runtime.start()
+    await producer.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId } })))
     const watch = statements === null ? null : await watchStatements(url)
-    const run = await timed(meter.rate, () => (way === 'queued' ? runtime.start() : beginHere(runtime, ids, concurrency)))
+    const run = await timed(meter.rate, () => runtime.start())
     const costs = (await watch?.end()) ?? []
     const [found] = await database.query<{ count: bigint }>(
       `SELECT count(*) AS count FROM tallyman.commands WHERE state = 'confirmed'`,
@@ -155,10 +152,10 @@ const sendByOurs =
   }
 
 /** What each command asks of the marketplace. */
-const requestsOf = (sellers: SellerRegistry) => {
+const buildRequests = (sellers: SellerRegistry) => {
   const { ship } = sellers.client(benchSellerId).of(ordersEndpoint).commands
   return Array.from({ length: commands }, (_, order) => {
-    const { purchaseOrderId, payload } = commandOf(order)
+    const { purchaseOrderId, payload } = buildCommand(order)
     const { path: target, body } = ship.request(purchaseOrderId, payload)
     return { purchaseOrderId, target, body: JSON.stringify(body) }
   })
@@ -172,7 +169,7 @@ const runPlain = async ({ stubUrl, databaseUrl }: Setting): Promise<Run> => {
   try {
     const run = await runPlainCommands({
       databaseUrl,
-      requests: requestsOf(sellers),
+      requests: buildRequests(sellers),
       batchSize: plainBatch,
       batches: Math.max(1, Math.floor(concurrency / plainBatch)),
       send: sendByOurs(transport),
@@ -216,7 +213,7 @@ const runBare = async ({ stubUrl, redis, databaseUrl }: Setting, by: 'got' | 'ou
   }
   const { queue, worker } = await open()
   try {
-    const jobs = requestsOf(sellers).map(({ target, body }) => ({
+    const jobs = buildRequests(sellers).map(({ target, body }) => ({
       name: 'ship',
       data: { target, body },
       opts: { removeOnComplete: true },
@@ -277,20 +274,18 @@ const compareWays = async (backends: readonly Backend[], inDatabase: InDatabase)
     engine: [] as Run[],
     bare: [] as Run[],
     ours: [] as Run[],
-    here: [] as Run[],
     plain: [] as Run[],
   }))
   for (let round = 0; round < rounds; round += 1) {
-    for (const { server: queues, engine, bare, ours, here, plain } of played) {
+    for (const { server: queues, engine, bare, ours, plain } of played) {
       bare.push(await inDatabase(queues, (setting) => runBare(setting, 'got')))
       ours.push(await inDatabase(queues, (setting) => runBare(setting, 'ours')))
-      engine.push(await inDatabase(queues, (setting) => runEngine(setting, 'queued')))
-      here.push(await inDatabase(queues, (setting) => runEngine(setting, 'here')))
+      engine.push(await inDatabase(queues, (setting) => runEngine(setting)))
       plain.push(await inDatabase(queues, runPlain))
     }
   }
 
-  const figures = played.map(({ backend, engine, bare, ours, here, plain }) => {
+  const figures = played.map(({ backend, engine, bare, ours, plain }) => {
     const of = (runs: readonly Run[], pick: (run: Run) => number): number => median(runs.map(pick))
     const to = (runs: readonly Run[], others: readonly Run[]): number =>
       median(runs.map(({ rate }, round) => rate / (others[round]?.rate ?? Number.NaN)))
@@ -298,7 +293,6 @@ const compareWays = async (backends: readonly Backend[], inDatabase: InDatabase)
       { way: 'a bare worker, by got', runs: bare },
       { way: 'a bare worker, over our transport', runs: ours },
       { way: 'the engine, from the queue', runs: engine },
-      { way: 'the engine, begun where due', runs: here },
       { way: 'two plain statements a batch, no queue', runs: plain },
     ].map(({ way, runs }) => ({
       'queues in': backend,
@@ -313,30 +307,25 @@ const compareWays = async (backends: readonly Backend[], inDatabase: InDatabase)
       backend,
       rows,
       ratio: to(engine, bare),
-      hereRatio: to(here, bare),
-      hereToOurs: to(here, ours),
-      hereToPlain: to(here, plain),
+      toOurs: to(engine, ours),
+      toPlain: to(engine, plain),
       plainRatio: to(plain, bare),
       ownMs: of(engine, ({ ownMs }) => ownMs),
       postgresMs: of(engine, ({ postgresMs }) => postgresMs),
-      hereOwnMs: of(here, ({ ownMs }) => ownMs),
-      herePostgresMs: of(here, ({ postgresMs }) => postgresMs),
     }
   })
   console.log(
     `${commands} ship commands, ${concurrency} at a time, medians of ${rounds} rounds; commands a second, processor time of one command`,
   )
   console.table(figures.flatMap(({ rows }) => rows))
-  process.send?.(figures.map(({ rows, ...told }) => told))
+  process.send?.(figures.map(({ rows, ...reported }) => reported))
 }
 
 /** What each statement of the engine costs in Postgres. */
 const showStatements = async (backends: readonly Backend[], inDatabase: InDatabase): Promise<void> => {
   for (const { name, redis } of backends) {
-    const { costs } = await inDatabase(redis, (setting) => runEngine(setting, 'here'))
-    console.log(
-      `queues in ${name}: ${commands} ship commands, ${concurrency} at a time, begun where due; time in Postgres and log written`,
-    )
+    const { costs } = await inDatabase(redis, (setting) => runEngine(setting))
+    console.log(`queues in ${name}: ${commands} ship commands, ${concurrency} at a time; time in Postgres and log written`)
     console.table(
       costs.slice(0, 24).map(({ statement, calls, totalMs, walBytes }) => ({
         statement,
@@ -349,20 +338,20 @@ const showStatements = async (backends: readonly Backend[], inDatabase: InDataba
   }
 }
 
-const closers: (() => Promise<unknown> | unknown)[] = []
+const shutdownHooks: (() => Promise<unknown> | unknown)[] = []
 try {
   const postgres = await startScratchPostgres(statements === null ? [] : watchedServer)
-  closers.push(postgres.stop)
+  shutdownHooks.push(postgres.stop)
   postgresPid = postgres.pid
   const stub = await startMarketplaceStub()
-  closers.push(() => stub.child.disconnect())
+  shutdownHooks.push(() => stub.child.disconnect())
   const inDatabase: InDatabase = (redis, run) =>
     postgres.inDatabase((databaseUrl) => run({ stubUrl: stub.url, redis, databaseUrl }))
   const redis = hasRedisServer() ? await startTestRedis() : null
-  if (redis !== null) closers.push(() => redis.stop())
+  if (redis !== null) shutdownHooks.push(() => redis.stop())
 
   const backends: readonly Backend[] = [{ name: 'Postgres', redis: null }, ...(redis === null ? [] : [{ name: 'Redis', redis }])]
   await (statements === null ? compareWays(backends, inDatabase) : showStatements(backends, inDatabase))
 } finally {
-  for (const close of closers.reverse()) await close()
+  for (const close of shutdownHooks.reverse()) await close()
 }

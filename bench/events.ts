@@ -1,7 +1,8 @@
 /**
- * ERP events over HTTP into a daemon, in batches and one by one, and the time from posting an event until the marketplace has its request; beside it the
- * same into a route that adds each event to a BullMQ queue, whose worker sends the same POST and does nothing else (`bare-intake.ts`). The marketplace is a
- * stub; stub, daemon, Postgres and Redis are processes of their own. On both queue backends, in turns. Linux only.
+ * ERP events over HTTP into a daemon that carries them out, in batches and one by one, and the time from posting an event until the marketplace has its
+ * request on an idle machine; beside it the same into a route that adds each event to a BullMQ queue, whose worker sends the same POST and does nothing
+ * else (`bare-intake.ts`). The marketplace is a stub; stub, daemon, Postgres and Redis are processes of their own. On both queue backends, in turns.
+ * Linux only.
  * `node bench/events.ts [--events 3000] [--batch 100] [--posts 300]`; prints events a second, and milliseconds.
  */
 import { fork } from 'node:child_process'
@@ -12,24 +13,24 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
-import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../src/clients/marketplace/orders/orders.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
 import { startTestDaemon } from '../test/support/daemon.ts'
-import { cloudEvent, dispatchOf, toldParcel } from '../test/support/events.ts'
+import { buildDispatch, cloudEvent, reportedParcel } from '../test/support/events.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
 import { storeOrders } from '../test/support/store.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, benchOptions, daemonFlags, median, processorMs } from './measure.ts'
-import { commandOf } from './ship-commands.ts'
+import { buildCommand } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
 
 const { events: inBatches, batch: batchSize, posts } = benchOptions({ events: 3_000, batch: 100, posts: 300 }).numbers
 const singles = Math.max(100, Math.floor(inBatches / 5))
-/** So many posts of one event are under way at once. */
+/** So many posts of one event are in progress at once. */
 const atOnce = 8
 const betweenPostsMs = 40
 const longestWaitMs = 60_000
@@ -39,13 +40,13 @@ const pageSize = 200
 const receiptsSchema = z.object({ items: z.array(z.object({ status: z.string(), state: z.string() })) })
 
 /** The dispatch of one parcel, which the marketplace's answer shows. */
-const eventOf = (order: number) => {
-  const { purchaseOrderId, payload } = commandOf(order)
+const buildEvent = (order: number) => {
+  const { purchaseOrderId, payload } = buildCommand(order)
   const [parcel] = payload.parcels
   if (parcel === undefined) throw new Error(`order ${purchaseOrderId} has no parcel`)
   const { trackingNumber, shippedAt, lines } = parcel
   return cloudEvent(
-    dispatchOf({ sellerId, purchaseOrderId }, randomUUID(), { ...toldParcel(trackingNumber, ...lines), shippedAt }),
+    buildDispatch({ sellerId, purchaseOrderId }, randomUUID(), { ...reportedParcel(trackingNumber, ...lines), shippedAt }),
   )
 }
 
@@ -77,7 +78,7 @@ interface Rate {
   readonly postgresMs: number
 }
 
-/** What an intake does: taking in batches and one by one while nothing is worked on, and from posting an event to its request. */
+/** What an intake does: taking in batches and one by one while it works on them, and from posting an event to its request. */
 interface Measured {
   readonly batched: Rate
   readonly oneByOne: Rate
@@ -88,23 +89,23 @@ interface Measured {
 const addressSchema = z.object({ url: z.string() })
 
 const folder = await benchFolder()
-const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
+const shutdownHooks: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
 try {
   const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
-  closers.push(() => server.stop())
+  shutdownHooks.push(() => server.stop())
   const postgresPid = server.pid() ?? 0
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
-  closers.push(() => admin.end())
+  shutdownHooks.push(() => admin.end())
   const sentAtMs = new Map<string, number>()
   const stub = await startMarketplaceStub((purchaseOrderId, atMs) => void sentAtMs.set(purchaseOrderId, atMs))
-  closers.push(() => stub.child.disconnect())
-  const addressOf = (name: string): string => server.url.replace(/\/tallyman$/, `/${name}`)
+  shutdownHooks.push(() => stub.child.disconnect())
+  const buildAddress = (name: string): string => server.url.replace(/\/tallyman$/, `/${name}`)
 
   const orders = inBatches + singles + 2 * posts
   await admin.query('CREATE DATABASE filled')
-  await migrate(addressOf('filled'))
-  const filling = openDatabase({ vocabularyOf, url: addressOf('filled'), connections: 4 })
+  await migrate(buildAddress('filled'))
+  const filling = openDatabase({ findVocabulary, url: buildAddress('filled'), connections: 4 })
   for (let first = 0; first < orders; first += pageSize) {
     const records = Array.from({ length: Math.min(pageSize, orders - first) }, (_, index) => generateOrder(first + index, 0))
     await storeOrders(filling, { sellerId, records, observedAt: new Date(Date.now() - 60_000) })
@@ -124,12 +125,11 @@ try {
     }
   }
 
-  /** @param start an intake that takes events and works on none, so that nothing but the taking is measured; or one that works on them */
-  const measure = async (start: (works: boolean) => Promise<Intake>, forget: () => Promise<unknown>): Promise<Measured> => {
+  const measure = async (start: () => Promise<Intake>, forget: () => Promise<unknown>): Promise<Measured> => {
     sentAtMs.clear()
     let next = 0
-    const take = (count: number): object[] => Array.from({ length: count }, () => eventOf(next++))
-    const taking = await start(false)
+    const take = (count: number): object[] => Array.from({ length: count }, () => buildEvent(next++))
+    const taking = await start()
     await post(taking, take(Math.min(batchSize, posts)))
     const batches = Math.floor((inBatches - batchSize) / batchSize)
     const batched = await measureRate(taking, batches * batchSize, async () => {
@@ -146,10 +146,10 @@ try {
       await Promise.all(Array.from({ length: atOnce }, client))
     })
     await taking.stop()
-    // What was taken is not to be carried out beside what is measured next.
+    // What was taken is not to be executed beside what is measured next.
     await forget()
 
-    const working = await start(true)
+    const working = await start()
     const waits: number[] = []
     const warmUp = Math.floor(posts / 10)
     for (let number = 0; number < posts + warmUp; number += 1) {
@@ -172,7 +172,7 @@ try {
     const name = `bench_${randomBytes(4).toString('hex')}`
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
     try {
-      return await work(addressOf(name))
+      return await work(buildAddress(name))
     } finally {
       await eventually(() => admin.query(`DROP DATABASE ${name}`))
     }
@@ -181,7 +181,7 @@ try {
   const measureDaemon = (redis: TestRedis | null): Promise<Measured> =>
     inDatabase('filled', (url) =>
       measure(
-        async (works) => {
+        async () => {
           const { url: address, program } = await startTestDaemon(
             {
               DATABASE_URL: url,
@@ -189,7 +189,7 @@ try {
               SELLER_ID: sellerId,
               CLIENT_ID: 'bench',
               CLIENT_SECRET: 'bench',
-              ROLES: works ? 'http,worker' : 'http',
+              ROLES: 'http,worker',
               RATE_LIMITS: JSON.stringify({ [ordersEndpoint.operations.ship.name]: { tokens: 1e6, per: '1m' } }),
               ...(redis === null ? {} : { REDIS_URL: redis.url }),
             },
@@ -210,11 +210,11 @@ try {
   const measureBare = (redis: TestRedis | null): Promise<Measured> =>
     inDatabase('template0', (url) =>
       measure(
-        async (works) => {
+        async () => {
           const child = fork(path.join(import.meta.dirname, 'bare-intake.ts'), [], { execArgv: [...daemonFlags] })
           const answer = once(child, 'message')
           const queues = redis === null ? 'postgres' : 'redis'
-          child.send({ queues, url: redis?.url ?? url, marketplace: stub.url, works })
+          child.send({ queues, url: redis?.url ?? url, marketplace: stub.url })
           const [said]: unknown[] = await answer
           const ended = once(child, 'exit')
           const stop = async (): Promise<void> => {
@@ -234,7 +234,7 @@ try {
     )
 
   const redis = hasRedisServer() ? await startTestRedis() : null
-  if (redis !== null) closers.push(() => redis.stop())
+  if (redis !== null) shutdownHooks.push(() => redis.stop())
   const figures: { readonly backend: string; readonly daemon: Measured; readonly bare: Measured }[] = []
   for (const [backend, queues] of [['Postgres', null] as const, ...(redis === null ? [] : [['Redis', redis] as const])]) {
     figures.push({ backend, bare: await measureBare(queues), daemon: await measureDaemon(queues) })
@@ -243,7 +243,7 @@ try {
   const shown = ({ perSecond, intakeMs, postgresMs }: Rate): string =>
     `${Math.round(perSecond)}/s (${intakeMs.toFixed(2)} + ${postgresMs.toFixed(2)} ms)`
   console.log(
-    `batches of ${batchSize} one after another, and events one by one, ${atOnce} at a time: events a second, and processor time of one event in the intake and in Postgres; then from posting one event to its request at the marketplace, ${posts} events one after another`,
+    `batches of ${batchSize} one after another, and events one by one, ${atOnce} at a time: events a second while they are executed, and processor time of one event in the intake and in Postgres, with what is done for it meanwhile; then from posting one event to its request at the marketplace, ${posts} events one after another`,
   )
   console.table(
     figures.flatMap(({ backend, daemon, bare }) =>
@@ -271,5 +271,5 @@ try {
     })),
   )
 } finally {
-  for (const close of closers.reverse()) await close()
+  for (const close of shutdownHooks.reverse()) await close()
 }

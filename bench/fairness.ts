@@ -4,22 +4,22 @@
  */
 import { rm } from 'node:fs/promises'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { commandsWithinShare, dueCommands } from '../src/store/commands.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { dueEvents } from '../src/store/events.ts'
-import { migrate } from '../src/store/migrate.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { filterWithinShare, findDueCommands } from '../src/store/commands/commands.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
+import { findDueEvents } from '../src/store/events/events.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { benchFolder, benchOptions, median } from './measure.ts'
 
 const { rows, sellers } = benchOptions({ rows: 100_000, sellers: 1_000 }, { inOrder: true }).numbers
 const rounds = 15
-const mostCommands = 2_000
-const mostEvents = 500
+const maxCommands = 2_000
+const maxEvents = 500
 
 const folder = await benchFolder()
 const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
 await migrate(server.url)
-const database = openDatabase({ vocabularyOf, url: server.url, connections: 2 })
+const database = openDatabase({ findVocabulary, url: server.url, connections: 2 })
 
 /** Prints how long a statement takes; answers the median in milliseconds. */
 const measure = async (what: string, work: () => Promise<readonly unknown[]>): Promise<number> => {
@@ -35,7 +35,7 @@ const measure = async (what: string, work: () => Promise<readonly unknown[]>): P
   return middle
 }
 
-const commands = (what: string) => measure(what, () => dueCommands(database, mostCommands))
+const commands = (what: string) => measure(what, () => findDueCommands(database, maxCommands))
 
 try {
   await database.execute(
@@ -66,16 +66,16 @@ try {
   const oldestMs = await measure('the same, the oldest of all', () =>
     database.query(
       `SELECT id FROM tallyman.commands WHERE state IN ('pending', 'sending', 'verifying') AND next_action_at <= now() ORDER BY next_action_at LIMIT $1`,
-      mostCommands,
+      maxCommands,
     ),
   )
   const eventsMs = await measure(`waiting events, ${rows} of one seller and one of each of ${sellers}`, () =>
-    dueEvents(database, mostEvents),
+    findDueEvents(database, maxEvents),
   )
   await measure('is a new command within its share, of a seller with many', () =>
-    commandsWithinShare(database, [`many-${rows - 300}`]),
+    filterWithinShare(database, [`many-${rows - 300}`]),
   )
-  await measure('is a new command within its share, of a seller with few', () => commandsWithinShare(database, ['few-2ship']))
+  await measure('is a new command within its share, of a seller with few', () => filterWithinShare(database, ['few-2ship']))
   await database.execute(
     `UPDATE tallyman.commands SET next_action_at = now() + interval '1 hour', troubled_since = now() WHERE seller_id = 's-1'`,
   )

@@ -1,5 +1,6 @@
-import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../src/domain/order.ts'
-import type { StorableRecord } from '../src/store/versions.ts'
+import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../src/domain/orders/order.ts'
+import { shownShipments } from '../src/domain/orders/shipments.ts'
+import type { StorableRecord } from '../src/store/versioned/versions.ts'
 
 /** Small, quick, seeded: the same orders in every run. */
 const random = (seed: number) => {
@@ -144,6 +145,7 @@ const line = (raw: RawLine): OrderLine => {
     ordered: Number(raw.orderLineQuantity.amount),
     units: { acknowledged: Number(raw.orderLineQuantity.amount), shipped, cancelled: 0, refunded: 0 },
     statuses,
+    shipments: shownShipments(statuses),
     charges: raw.charges.charge.map(
       (charge): Charge => ({
         chargeType: charge.chargeType,

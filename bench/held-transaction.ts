@@ -1,22 +1,21 @@
 /**
- * What a forgotten transaction does to queues in Postgres: jobs go through the daemon's queue runtime while another session holds an old snapshot
+ * What an idle transaction does to queues in Postgres: jobs go through the daemon's queue runtime while another session holds an old snapshot
  * (`BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1`), and the same without, taking turns, each in a database of its own. The jobs that do nothing
- * make the dead row versions of a long time; then ship commands go through the same queue, and as many are begun where they became due, as in
- * `commands.ts`. Linux only.
+ * make the dead row versions of a long time; then ship commands go through the same queue. Linux only.
  * `node bench/held-transaction.ts [--jobs 50000] [--parts 5] [--commands 1000] [--rounds 3] [--concurrency 128]`; prints jobs a second of each part,
  * commands a second, and dead row versions at the end. `--statements`: also what the statements of each side cost in Postgres.
  */
 
 import pg from 'pg'
-import { commandsAtOnce } from '../src/daemon/capacity.ts'
+import { commandsAtOnce } from '../src/jobs/dispatch/capacity.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
 import { runCommand } from '../test/support/run-command.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { benchOptions, median, processorMs } from './measure.ts'
 import { startScratchPostgres } from './scratch-postgres.ts'
-import { beginHere, benchSellers, commandParts, fillCommands, openQueues } from './ship-commands.ts'
+import { benchSellers, commandParts, fillCommands, openQueues } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
 
 const { numbers, flags } = benchOptions(
@@ -36,8 +35,6 @@ interface Run {
   /** Of each part. */
   readonly jobs: readonly Cost[]
   readonly commands: Cost
-  /** Without the queue. */
-  readonly begun: Cost
   readonly dead: readonly DeadRows[]
   readonly statements: readonly StatementTime[]
 }
@@ -93,10 +90,10 @@ const timed = async (count: number, work: () => Promise<void>): Promise<Cost> =>
 const play = async (url: string, stubUrl: string, held: boolean): Promise<Run> => {
   await migrate(url)
   const watcher = new pg.Client({ connectionString: url })
-  const holder = new pg.Client({ connectionString: url, application_name: 'forgotten' })
+  const holder = new pg.Client({ connectionString: url, application_name: 'idle' })
   await Promise.all([watcher.connect(), holder.connect()])
   if (showStatements) await watcher.query('CREATE EXTENSION pg_stat_statements')
-  const database = openDatabase({ vocabularyOf, url, connections: 12 })
+  const database = openDatabase({ findVocabulary, url, connections: 12 })
   const sellers = benchSellers(stubUrl)
   const metrics = createMetrics({ version: 'bench', processMetrics: false })
   const options = { redisUrl: null, databaseUrl: url }
@@ -129,8 +126,7 @@ const play = async (url: string, stubUrl: string, held: boolean): Promise<Run> =
     { concurrency },
   )
   try {
-    const all = await fillCommands(database, sellers, 2 * commands)
-    const [queued, others] = [all.slice(0, commands), all.slice(commands)]
+    const queued = await fillCommands(database, sellers, commands)
     await database.query('VACUUM (ANALYZE)')
     await producer.start()
     await runtime.start()
@@ -162,9 +158,8 @@ const play = async (url: string, stubUrl: string, held: boolean): Promise<Run> =
       await producer.enqueueMany(queued.map((commandId) => ({ name: 'command.run', data: { commandId }, fresh: true })))
       await endedAre(endsAt)
     })
-    const begun = await timed(commands, () => beginHere(runtime, others, concurrency))
     const dead = await deadRows(watcher)
-    return { jobs: costs, commands: commandCost, begun, dead, statements: showStatements ? await statementTimes(watcher) : [] }
+    return { jobs: costs, commands: commandCost, dead, statements: showStatements ? await statementTimes(watcher) : [] }
   } finally {
     await Promise.all([holder.end(), watcher.end()])
     await runtime.close()
@@ -174,15 +169,15 @@ const play = async (url: string, stubUrl: string, held: boolean): Promise<Run> =
   }
 }
 
-const closers: (() => Promise<unknown> | unknown)[] = []
+const shutdownHooks: (() => Promise<unknown> | unknown)[] = []
 try {
   const postgres = await startScratchPostgres(
     showStatements ? ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track=all'] : [],
   )
-  closers.push(postgres.stop)
+  shutdownHooks.push(postgres.stop)
   postgresPid = postgres.pid
   const stub = await startMarketplaceStub()
-  closers.push(() => stub.child.disconnect())
+  shutdownHooks.push(() => stub.child.disconnect())
 
   const free: Run[] = []
   const held: Run[] = []
@@ -202,7 +197,7 @@ try {
 
   const of = (runs: readonly Run[], pick: (run: Run) => number): number => median(runs.map(pick))
   const ratio = (pick: (run: Run) => number): number => median(held.map((run, round) => pick(run) / pick(free[round] ?? run)))
-  const rowOf = (what: string, pick: (run: Run) => Cost | undefined) => {
+  const buildRow = (what: string, pick: (run: Run) => Cost | undefined) => {
     const rate = (run: Run): number => pick(run)?.rate ?? Number.NaN
     const postgresMs = (run: Run): number => pick(run)?.postgresMs ?? Number.NaN
     return {
@@ -217,9 +212,8 @@ try {
     `${jobs} jobs that do nothing, then ${commands} ship commands, ${concurrency} at a time, medians of ${rounds} rounds; queues in Postgres`,
   )
   console.table([
-    ...Array.from({ length: parts }, (_, part) => rowOf(`jobs, up to ${(part + 1) * jobsAPart}`, (run) => run.jobs[part])),
-    rowOf('commands from the queue, then', (run) => run.commands),
-    rowOf('commands begun where due, then', (run) => run.begun),
+    ...Array.from({ length: parts }, (_, part) => buildRow(`jobs, up to ${(part + 1) * jobsAPart}`, (run) => run.jobs[part])),
+    buildRow('commands from the queue, then', (run) => run.commands),
   ])
   for (const [label, runs] of [
     ['no snapshot held', free],
@@ -244,5 +238,5 @@ try {
     commandPostgres: ratio((run) => run.commands.postgresMs),
   })
 } finally {
-  for (const close of closers.reverse()) await close()
+  for (const close of shutdownHooks.reverse()) await close()
 }

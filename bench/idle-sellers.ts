@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { migrate } from '../src/store/db/migrate.ts'
 import { startTestDaemon } from '../test/support/daemon.ts'
 import { startTestRedis } from '../test/support/redis.ts'
 import { benchFolder, benchOptions, daemonFlags, processorMs, residentMb, walBytes } from './measure.ts'
@@ -26,18 +26,18 @@ const gapsSchema = z.object({ longestMs: z.number(), requests: z.number(), lists
 const committedSchema = z.array(z.object({ committed: z.string(), fullPages: z.string() })).min(1)
 
 const folder = await benchFolder()
-const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
+const shutdownHooks: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
 try {
   const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
-  closers.push(() => server.stop())
+  shutdownHooks.push(() => server.stop())
   const postgresPid = server.pid() ?? 0
   await migrate(server.url)
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
-  closers.push(() => client.end())
+  shutdownHooks.push(() => client.end())
 
   const stub = fork(path.join(import.meta.dirname, 'idle-stub.ts'))
-  closers.push(() => stub.disconnect())
+  shutdownHooks.push(() => stub.disconnect())
   const [said]: unknown[] = await once(stub, 'message')
   const { port } = portSchema.parse(said)
   const askGaps = async () => {
@@ -48,7 +48,7 @@ try {
   }
 
   const redis = queues === 'redis' ? await startTestRedis() : null
-  if (redis !== null) closers.push(() => redis.stop())
+  if (redis !== null) shutdownHooks.push(() => redis.stop())
   const file = path.join(folder, 'sellers.json')
   const ids = Array.from({ length: sellers }, (_, index) => `idle-${index}`)
   await writeFile(file, JSON.stringify({ sellers: ids.map((id) => ({ sellerId: id, clientId: id, clientSecret: 'bench' })) }))
@@ -66,7 +66,7 @@ try {
     },
     daemonFlags,
   )
-  closers.push(() => daemon.program.kill())
+  shutdownHooks.push(() => daemon.program.kill())
   const daemonPid = daemon.program.child.pid ?? 0
   await delay(settleMs)
 
@@ -116,5 +116,5 @@ try {
   )
   process.send?.(measured)
 } finally {
-  for (const close of closers.toReversed()) await close()
+  for (const close of shutdownHooks.toReversed()) await close()
 }

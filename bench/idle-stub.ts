@@ -5,7 +5,7 @@
 import { createServer } from 'node:http'
 
 /** Whose a request is stands in its token, which is the id of the client that it was given to. */
-const sellerOf = (authorization: string): string =>
+const findSeller = (authorization: string): string =>
   Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
     .toString()
     .split(':')[0] ?? ''
@@ -28,7 +28,7 @@ const server = createServer((request, response) => {
     requests += 1
   }
   const body = isToken
-    ? JSON.stringify({ access_token: sellerOf(request.headers.authorization ?? ''), token_type: 'Bearer', expires_in: 86_400 })
+    ? JSON.stringify({ access_token: findSeller(request.headers.authorization ?? ''), token_type: 'Bearer', expires_in: 86_400 })
     : empty
   request.resume().on('end', () => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body)

@@ -9,12 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { runSync } from '../src/jobs/sync/syncs.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { recordConfiguredSkus } from '../src/store/inventory-skus.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { runSync } from '../src/jobs/sync/engine/syncs.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
+import { recordConfiguredSkus } from '../src/store/inventory/inventory-skus.ts'
 import { startTestSandbox } from '../test/support/sandbox.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { benchFolder, benchOptions, forgetPeak, residentMb, walBytes } from './measure.ts'
 import { createSandboxClient } from './sandbox-client.ts'
 
@@ -24,7 +24,7 @@ const sellerId = 'sandbox-seller'
 const key = { sellerId, resource: 'inventory-log', stream: 'due' }
 const idleMs = 2_000
 
-/** What one pass over all SKUs took. */
+/** What one scan of all SKUs took. */
 interface Pass {
   readonly seconds: number
   readonly calls: number
@@ -36,18 +36,18 @@ interface Pass {
 
 const measure = async (): Promise<readonly [Pass, Pass]> => {
   const folder = await benchFolder()
-  const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const shutdownHooks: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   try {
     const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
-    closers.push(() => server.stop())
+    shutdownHooks.push(() => server.stop())
     const sandbox = await startTestSandbox()
-    closers.push(() => sandbox.stop())
+    shutdownHooks.push(() => sandbox.stop())
     await migrate(server.url)
-    const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
-    closers.push(() => database.close())
+    const database = openDatabase({ findVocabulary, url: server.url, connections: 4 })
+    shutdownHooks.push(() => database.close())
     const admin = new pg.Client({ connectionString: server.url })
     await admin.connect()
-    closers.push(() => admin.end())
+    shutdownHooks.push(() => admin.end())
     let calls = 0
     const plenty = { tokens: 10_000_000, perMs: 1_000 }
     const client = createSandboxClient(
@@ -59,7 +59,7 @@ const measure = async (): Promise<readonly [Pass, Pass]> => {
         },
       },
     )
-    closers.push(() => client.close())
+    shutdownHooks.push(() => client.close())
     await sandbox.control('POST', '/inventory', { skus, entriesPerSku, replace: true })
     const { items } = (await sandbox.control('GET', '/inventory?limit=10000')) as { items: { sku: string }[] }
     await recordConfiguredSkus(database, [{ sellerId, skus: items.map(({ sku }) => sku) }])
@@ -100,7 +100,7 @@ const measure = async (): Promise<readonly [Pass, Pass]> => {
       throw new Error(`not all entries came, or too many: ${JSON.stringify({ first, second, stored: stored.rows })}`)
     return [first, second]
   } finally {
-    for (const close of closers.reverse()) await close()
+    for (const close of shutdownHooks.reverse()) await close()
   }
 }
 

@@ -6,12 +6,12 @@
  */
 import { rm } from 'node:fs/promises'
 import pg from 'pg'
-import type { RetainedData } from '../src/domain/retention.ts'
+import type { RetainedData } from '../src/domain/sync/retention.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { type Database, openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
-import { removePast } from '../src/store/retention.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { type Database, openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
+import { removeOldData } from '../src/store/privacy/retention.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { benchFolder, benchOptions, median, walBytes } from './measure.ts'
 
 const { rows, rounds } = benchOptions({ rows: 3_000_000, rounds: 200 }).numbers
@@ -33,7 +33,7 @@ interface Subject {
 }
 
 /** How long ago row `i` came, evenly over the days that are kept and one part of them more. */
-const ageOf = (keptDays: number): string => `now() - make_interval(secs => (1 - i::float8 / ${rows}) * ${keptDays * 86_400})`
+const formatAge = (keptDays: number): string => `now() - make_interval(secs => (1 - i::float8 / ${rows}) * ${keptDays * 86_400})`
 const text = (bytes: number): string => `substr(repeat(md5(i::text), ${Math.ceil(bytes / 32)}), 1, ${bytes})`
 
 const subjects: readonly Subject[] = [
@@ -46,7 +46,7 @@ const subjects: readonly Subject[] = [
     by: 'seq',
     bound: (part) => `${Math.floor((rows * part) / 90) + 1}`,
     generated: `SELECT i + 1, 'seller-' || i % 50, (ARRAY['order.created', 'order.line.status', 'command.confirmed', 'return.changed'])[i % 4 + 1],
-      'po-' || i / 5, '1', NULL, NULL, jsonb_build_object('status', 'Shipped', 'text', ${text(160)}), ${ageOf(90)}`,
+      'po-' || i / 5, '1', NULL, NULL, jsonb_build_object('status', 'Shipped', 'text', ${text(160)}), ${formatAge(90)}`,
     questions: [
       { what: 'a page of the feed', sql: (table) => `SELECT * FROM ${table} WHERE seq > $1::bigint ORDER BY seq LIMIT 200` },
       {
@@ -70,7 +70,7 @@ const subjects: readonly Subject[] = [
     by: 'last_seen_at',
     bound: (part) => `'${new Date(Date.now() - (14 - part) * 30 * 86_400_000).toISOString()}'`,
     generated: `SELECT 'seller-' || i % 50, 'orders', 'po-' || i / 5, decode(md5(i::text) || md5(i::text), 'hex'),
-      jsonb_build_object('purchaseOrderId', 'po-' || i / 5, 'text', ${text(480)}), ${ageOf(420)} - interval '1 minute', ${ageOf(420)}`,
+      jsonb_build_object('purchaseOrderId', 'po-' || i / 5, 'text', ${text(480)}), ${formatAge(420)} - interval '1 minute', ${formatAge(420)}`,
     questions: [
       {
         what: 'versions of an order',
@@ -154,7 +154,7 @@ const compare = async (client: pg.Client, database: Database, subject: Subject):
   let removed = 0
   const passSeconds = await seconds(async () => {
     for (let page: number | null = 0; page !== null; ) {
-      const step = await removePast(database, data, cutoff, page)
+      const step = await removeOldData(database, data, cutoff, page)
       removed += step.removed
       page = step.nextPage
     }
@@ -179,7 +179,7 @@ const compare = async (client: pg.Client, database: Database, subject: Subject):
     (
       await seconds(async () => {
         for (let page: number | null = 0; page !== null; ) {
-          const step = await removePast(database, data, cutoff, page)
+          const step = await removeOldData(database, data, cutoff, page)
           again += step.removed
           page = step.nextPage
         }
@@ -212,7 +212,7 @@ const folder = await benchFolder()
 const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
 try {
   await migrate(server.url)
-  const database = openDatabase({ vocabularyOf, url: server.url, connections: 2 })
+  const database = openDatabase({ findVocabulary, url: server.url, connections: 2 })
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   try {

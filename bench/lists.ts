@@ -5,11 +5,11 @@
 
 import { rm } from 'node:fs/promises'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
 import { startServer } from '../test/http/support.ts'
 import { hasBrowser, launchBrowser } from '../test/support/browser.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { alternately, answerMs } from './answer-times.ts'
 import { benchFolder, benchOptions, median } from './measure.ts'
 
@@ -100,22 +100,22 @@ const measureFirstView = async (url: string): Promise<number> => {
 const folder = await benchFolder()
 const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
 await migrate(server.url)
-const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
+const database = openDatabase({ findVocabulary, url: server.url, connections: 4 })
 const http = await startServer(database, { sellers: () => ['s-1', 's-2'], marketplaceNow: () => new Date() })
 try {
   for (let from = 1; from <= orders; from += batch)
     for (const statement of fill) await database.execute(statement, from, Math.min(orders, from + batch - 1), orders)
   for (const statement of fillCommands) await database.execute(statement, commands)
   await database.execute('VACUUM ANALYZE')
-  const told = []
+  const reported = []
   for (const [what, path] of Object.entries(asked)) {
     await answerMs(`${http.url}${path}`)
     const { these, others } = await alternately(`${http.url}${path}`, `${http.url}${plain}`, rounds)
-    told.push({ what, ms: median(these), p95Ms: percentile(these, 0.95), toPlain: median(these) / median(others) })
+    reported.push({ what, ms: median(these), p95Ms: percentile(these, 0.95), toPlain: median(these) / median(others) })
   }
   console.log(`${orders} orders, ${commands} commands`)
   console.table(
-    told.map(({ what, ms, p95Ms, toPlain }) => ({
+    reported.map(({ what, ms, p95Ms, toPlain }) => ({
       what,
       'median, ms': ms.toFixed(1),
       'p95, ms': p95Ms.toFixed(1),
@@ -125,7 +125,7 @@ try {
   const firstViewMs = hasBrowser ? await measureFirstView(http.url) : null
   if (firstViewMs !== null)
     console.log(`first view, from the address to its figures, a browser that has stored nothing: ${firstViewMs.toFixed(0)} ms`)
-  process.send?.({ slowestP95Ms: Math.max(...told.map(({ p95Ms }) => p95Ms)), firstViewMs })
+  process.send?.({ slowestP95Ms: Math.max(...reported.map(({ p95Ms }) => p95Ms)), firstViewMs })
 } finally {
   await http.close()
   await database.close()

@@ -15,7 +15,7 @@ const flagsOfStart = async (): Promise<readonly string[]> => {
 /** The V8 options of `npm start`: memory is measured with the daemon's settings. */
 export const daemonFlags: readonly string[] = await flagsOfStart()
 
-/** A folder for an embedded Postgres, which as root runs under a user who must be able to enter it. Whoever makes it removes it. */
+/** A folder for an embedded Postgres, which as root runs under a user who must be able to enter it. The caller removes it. */
 export const benchFolder = async (): Promise<string> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-bench-'))
   await chmod(folder, 0o755)
@@ -32,11 +32,11 @@ interface OtherOptions {
   readonly inOrder?: boolean
   /** Names of options without a value. */
   readonly flags?: readonly string[]
-  /** Whether it is told where queues are. */
+  /** Whether it is reported where queues are. */
   readonly queues?: boolean
 }
 
-/** What a bench was told. */
+/** What a bench was reported. */
 interface BenchOptions<Name extends string> {
   readonly numbers: Readonly<Record<Name, number>>
   readonly flags: ReadonlySet<string>
@@ -74,7 +74,7 @@ const readOptions = <Name extends string>(
   return { numbers, flags: new Set(flags.filter((name) => values[name] === true)), queues: where }
 }
 
-/** Reads what a bench was told; a number has its preset where it was not. Anything else ends the process with code 2 before the bench has begun. */
+/** Reads what a bench was reported; a number has its preset where it was not. Anything else ends the process with code 2 before the bench has begun. */
 export const benchOptions = <Name extends string>(
   presets: Readonly<Record<Name, number>>,
   others: OtherOptions = {},
@@ -109,7 +109,7 @@ export const residentMb = async (pid: number): Promise<{ readonly now: number; r
 export const forgetPeak = (pid: number): Promise<void> => writeFile(`/proc/${pid}/clear_refs`, '5')
 
 const tickMs = 10
-const ticksOf = async (pid: number): Promise<number> => {
+const readTicks = async (pid: number): Promise<number> => {
   // A server process may end between being listed and being looked at; its time is then in its parent's.
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (stat === null) return 0
@@ -121,6 +121,6 @@ const ticksOf = async (pid: number): Promise<number> => {
 export const processorMs = async (pid: number): Promise<number> => {
   const listed = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
   const children = listed.split(' ').filter(Boolean).map(Number)
-  const ticks = await Promise.all([pid, ...children].map(ticksOf))
+  const ticks = await Promise.all([pid, ...children].map(readTicks))
   return ticks.reduce((sum, each) => sum + each, 0) * tickMs
 }

@@ -11,7 +11,7 @@ const kind = process.argv.includes('--kind')
 const firstOrder = Number(generateOrder(0, 0).key)
 const emptyList = JSON.stringify({ list: { meta: { totalCount: 0, limit: 200 }, elements: { order: [] } } })
 
-const clientOf = (authorization: string): string =>
+const findClient = (authorization: string): string =>
   Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
     .toString()
     .split(':')[0] ?? ''
@@ -24,7 +24,7 @@ const server = createServer((request, response) => {
   const { pathname } = new URL(request.url ?? '/', 'http://stub')
   const isToken = pathname.endsWith('/token')
   const [, token] = Object.entries(request.headers).find(([name]) => name.endsWith('_sec.access_token')) ?? []
-  const sellerId = isToken ? clientOf(request.headers.authorization ?? '') : String(token)
+  const sellerId = isToken ? findClient(request.headers.authorization ?? '') : String(token)
   const treatment = kind ? undefined : badNeighbours[sellerId]
   const shipped = /^\/v3\/orders\/(\d+)\/shipping$/.exec(pathname)?.[1]
   request.resume().on('end', () => {

@@ -11,21 +11,21 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
-import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../src/clients/marketplace/orders/orders.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { insertCommands } from '../src/store/command-steps.ts'
-import { type Database, openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { insertCommands } from '../src/store/commands/command-steps.ts'
+import { type Database, openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
 import { startTestDaemon } from '../test/support/daemon.ts'
-import { cloudEvent, dispatchOf, toldParcel } from '../test/support/events.ts'
+import { buildDispatch, cloudEvent, reportedParcel } from '../test/support/events.ts'
 import { startTestRedis } from '../test/support/redis.ts'
 import { storeOrders } from '../test/support/store.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { fairnessOf } from './fairness-index.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
+import { computeFairness } from './fairness-index.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, benchOptions, daemonFlags, median } from './measure.ts'
 import { badNeighbours } from './neighbours-sellers.ts'
-import { commandOf } from './ship-commands.ts'
+import { buildCommand } from './ship-commands.ts'
 
 const { numbers, queues } = benchOptions({ sellers: 1_000, backlog: 100_000, seconds: 60, rounds: 2, rate: 30 }, { queues: true })
 const { sellers, backlog, seconds, rounds } = numbers
@@ -42,7 +42,7 @@ const steadyEvents = Math.floor(seconds * eventsPerSecond)
 const steadyOfEach = Math.ceil(steadyEvents / healthy.length)
 /** Events of each healthy seller that come all at once in the second part: more than the machine can carry at once, and fewer than a burst. */
 const burstOfEach = 10
-/** Of each seller: a tenth of it may be sent at once while the marketplace does not count aloud. */
+/** Of each seller: a tenth of it may be sent at once while the marketplace does not report what remains. */
 const callsPerMinute = 60 * burstOfEach
 const ordersOfEach = steadyOfEach + burstOfEach
 const pageSize = 200
@@ -50,29 +50,29 @@ const settleMs = 30_000
 const longestBurstMs = 300_000
 
 /** The orders of a healthy seller follow each other; those of the bad ones come after all of them. */
-const orderOf = (seller: number, index: number): number => seller * ordersOfEach + index
+const orderExpression = (seller: number, index: number): number => seller * ordersOfEach + index
 const firstOfBad = healthy.length * ordersOfEach
 
-const eventOf = (sellerId: string, order: number) => {
-  const { purchaseOrderId, payload } = commandOf(order)
+const buildEvent = (sellerId: string, order: number) => {
+  const { purchaseOrderId, payload } = buildCommand(order)
   const [parcel] = payload.parcels
   if (parcel === undefined) throw new Error(`order ${purchaseOrderId} has no parcel`)
-  const told = { ...toldParcel(parcel.trackingNumber, ...parcel.lines), shippedAt: parcel.shippedAt }
-  return cloudEvent(dispatchOf({ sellerId, purchaseOrderId }, randomUUID(), told))
+  const reported = { ...reportedParcel(parcel.trackingNumber, ...parcel.lines), shippedAt: parcel.shippedAt }
+  return cloudEvent(buildDispatch({ sellerId, purchaseOrderId }, randomUUID(), reported))
 }
 
-const storeOrdersOf = async (database: Database, sellerId: string, first: number, count: number): Promise<void> => {
+const storeSellerOrders = async (database: Database, sellerId: string, first: number, count: number): Promise<void> => {
   for (let done = 0; done < count; done += pageSize) {
     const records = Array.from({ length: Math.min(pageSize, count - done) }, (_, index) => generateOrder(first + done + index, 0))
     await storeOrders(database, { sellerId, records, observedAt: new Date(Date.now() - 60_000) })
   }
 }
 
-const insertShipmentsOf = async (database: Database, sellerId: string, first: number, count: number): Promise<void> => {
+const insertShipments = async (database: Database, sellerId: string, first: number, count: number): Promise<void> => {
   for (let done = 0; done < count; done += pageSize) {
     await database.transaction(async (transaction) => {
       for (let order = first + done; order < first + Math.min(done + pageSize, count); order += 1) {
-        const command = commandOf(order)
+        const command = buildCommand(order)
         await insertCommands(transaction, {
           sellerId,
           purchaseOrderId: command.purchaseOrderId,
@@ -95,25 +95,25 @@ interface Run {
   readonly p99Ms: number
   /** How alike they are served in that time: of what each wanted, what had left a second after the end. */
   readonly steadyFairness: number
-  /** The same when all of them want more than can be carried at once, at the moment when half of it has left. */
+  /** The same when all of them want more than can be sent at once, at the time when half of it has left. */
   readonly burstFairness: number
   /** Commands of the healthy sellers a second in that second part. */
   readonly burstRate: number
 }
 
 const folder = await benchFolder()
-const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
+const shutdownHooks: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
 try {
   const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
-  closers.push(() => server.stop())
+  shutdownHooks.push(() => server.stop())
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
-  closers.push(() => admin.end())
-  const addressOf = (database: string): string => server.url.replace(/\/tallyman$/, `/${database}`)
+  shutdownHooks.push(() => admin.end())
+  const buildAddress = (database: string): string => server.url.replace(/\/tallyman$/, `/${database}`)
   const prepare = async (name: string, template: string | null, fill: (database: Database) => Promise<void>): Promise<void> => {
     await admin.query(`CREATE DATABASE ${name}${template === null ? '' : ` TEMPLATE ${template}`}`)
-    await migrate(addressOf(name))
-    const database = openDatabase({ vocabularyOf, url: addressOf(name), connections: 4 })
+    await migrate(buildAddress(name))
+    const database = openDatabase({ findVocabulary, url: buildAddress(name), connections: 4 })
     try {
       await fill(database)
       await database.query('VACUUM (ANALYZE)')
@@ -122,15 +122,16 @@ try {
     }
   }
   await prepare('quiet', null, async (database) => {
-    for (const [seller, sellerId] of healthy.entries()) await storeOrdersOf(database, sellerId, orderOf(seller, 0), ordersOfEach)
+    for (const [seller, sellerId] of healthy.entries())
+      await storeSellerOrders(database, sellerId, orderExpression(seller, 0), ordersOfEach)
   })
   await prepare('beside', 'quiet', async (database) => {
-    await storeOrdersOf(database, greedy, firstOfBad, backlog)
-    await insertShipmentsOf(database, greedy, firstOfBad, backlog)
+    await storeSellerOrders(database, greedy, firstOfBad, backlog)
+    await insertShipments(database, greedy, firstOfBad, backlog)
     for (const [index, sellerId] of others.entries()) {
       const first = firstOfBad + backlog + index * waitingOfOthers
-      await storeOrdersOf(database, sellerId, first, waitingOfOthers)
-      await insertShipmentsOf(database, sellerId, first, waitingOfOthers)
+      await storeSellerOrders(database, sellerId, first, waitingOfOthers)
+      await insertShipments(database, sellerId, first, waitingOfOthers)
     }
   })
   const file = path.join(folder, 'sellers.json')
@@ -145,7 +146,7 @@ try {
       const redis = redisWanted ? await startTestRedis() : null
       if (redis !== null) ends.push(() => redis.stop())
       const sentAtMs = new Map<string, number>()
-      const sentOf = new Map<string, number>()
+      const sentByKey = new Map<string, number>()
       const stub = fork(path.join(import.meta.dirname, 'neighbours-stub.ts'), template === 'quiet' ? ['--kind'] : [])
       ends.push(() => stub.disconnect())
       const { promise: listening, resolve: listens } = Promise.withResolvers<number>()
@@ -154,12 +155,12 @@ try {
         if ('port' in said) listens(said.port)
         else if (!sentAtMs.has(said.shipped)) {
           sentAtMs.set(said.shipped, said.atMs)
-          sentOf.set(said.sellerId, (sentOf.get(said.sellerId) ?? 0) + 1)
+          sentByKey.set(said.sellerId, (sentByKey.get(said.sellerId) ?? 0) + 1)
         }
       })
       const daemon = await startTestDaemon(
         {
-          DATABASE_URL: addressOf(name),
+          DATABASE_URL: buildAddress(name),
           MARKETPLACE_URL: `http://127.0.0.1:${await listening}`,
           SELLERS_FILE: file,
           REQUEST_TIMEOUT: '45s',
@@ -187,34 +188,34 @@ try {
       }
       await delay(settleMs)
 
-      // At fixed moments, whatever the answers do: who waits for an answer before the next event would hide what is late.
+      // At fixed times, independently of the answers: a sender that waited for each answer would hide delays.
       const posted = new Map<string, number>()
       const posts: Promise<void>[] = []
       const startedMs = performance.now()
       for (let number = 0; number < steadyEvents; number += 1) {
         const seller = number % healthy.length
-        const order = orderOf(seller, Math.floor(number / healthy.length))
+        const order = orderExpression(seller, Math.floor(number / healthy.length))
         await delay(Math.max(0, startedMs + (number * 1_000) / eventsPerSecond - performance.now()))
         posted.set(generateOrder(order, 0).key, performance.timeOrigin + performance.now())
-        posts.push(post([eventOf(healthy[seller] ?? '', order)]))
+        posts.push(post([buildEvent(healthy[seller] ?? '', order)]))
       }
       await Promise.all(posts)
       await delay(1_000)
       const cutOffMs = performance.timeOrigin + performance.now()
       const waits = [...posted].map(([order, atMs]) => (sentAtMs.get(order) ?? cutOffMs) - atMs).sort((a, b) => a - b)
       const wanted = (seller: number): number => Math.floor((steadyEvents - seller - 1) / healthy.length) + 1
-      const steady = healthy.flatMap((id, seller) => (wanted(seller) === 0 ? [] : [(sentOf.get(id) ?? 0) / wanted(seller)]))
+      const steady = healthy.flatMap((id, seller) => (wanted(seller) === 0 ? [] : [(sentByKey.get(id) ?? 0) / wanted(seller)]))
 
-      sentOf.clear()
+      sentByKey.clear()
       const burst = Array.from({ length: burstOfEach }, (_, index) =>
-        healthy.map((sellerId, seller) => ({ sellerId, order: orderOf(seller, steadyOfEach + index) })),
+        healthy.map((sellerId, seller) => ({ sellerId, order: orderExpression(seller, steadyOfEach + index) })),
       ).flat()
       const total = burst.length
-      const sent = (): number => healthy.reduce((sum, id) => sum + (sentOf.get(id) ?? 0), 0)
+      const sent = (): number => healthy.reduce((sum, id) => sum + (sentByKey.get(id) ?? 0), 0)
       const burstMs = performance.now()
       const feed = (async () => {
         for (let first = 0; first < total; first += pageSize)
-          await post(burst.slice(first, first + pageSize).map(({ sellerId, order }) => eventOf(sellerId, order)))
+          await post(burst.slice(first, first + pageSize).map(({ sellerId, order }) => buildEvent(sellerId, order)))
       })()
       const waitFor = async (count: number): Promise<void> => {
         while (sent() < count) {
@@ -225,13 +226,13 @@ try {
       }
       await feed
       await waitFor(total / 2)
-      const half = healthy.map((id) => (sentOf.get(id) ?? 0) / burstOfEach)
+      const half = healthy.map((id) => (sentByKey.get(id) ?? 0) / burstOfEach)
       await waitFor(total)
       return {
         p50Ms: median(waits),
         p99Ms: waits[Math.floor(waits.length * 0.99)] ?? Number.NaN,
-        steadyFairness: fairnessOf(steady),
-        burstFairness: fairnessOf(half),
+        steadyFairness: computeFairness(steady),
+        burstFairness: computeFairness(half),
         burstRate: (total / (performance.now() - burstMs)) * 1_000,
       }
     } finally {
@@ -267,5 +268,5 @@ try {
     burstFairness: of('beside', ({ burstFairness }) => burstFairness),
   })
 } finally {
-  for (const close of closers.reverse()) await close()
+  for (const close of shutdownHooks.reverse()) await close()
 }

@@ -45,9 +45,9 @@ const settle = `
     SELECT id, raw ->> 'purchaseOrderId' AS purchase_order_id, raw FROM jsonb_to_recordset($1::jsonb) AS given(id integer, raw jsonb)),
   orders AS (UPDATE plain_orders AS o SET raw = given.raw, stored_at = now() FROM given WHERE o.purchase_order_id = given.purchase_order_id),
   lines AS (
-    UPDATE plain_order_lines AS l SET quantity = told.quantity, status = told.status, raw = told.raw
-    FROM (SELECT purchase_order_id, ${lineColumns} FROM given, jsonb_array_elements(given.raw #> '{orderLines,orderLine}') AS line) AS told
-    WHERE l.purchase_order_id = told.purchase_order_id AND l.line_number = told.line_number),
+    UPDATE plain_order_lines AS l SET quantity = reported.quantity, status = reported.status, raw = reported.raw
+    FROM (SELECT purchase_order_id, ${lineColumns} FROM given, jsonb_array_elements(given.raw #> '{orderLines,orderLine}') AS line) AS reported
+    WHERE l.purchase_order_id = reported.purchase_order_id AND l.line_number = reported.line_number),
   attempts AS (UPDATE plain_attempts AS a SET ended_at = now(), status = 200 FROM given WHERE a.command_id = given.id),
   commands AS (UPDATE plain_commands AS c SET state = 'confirmed', settled_at = now() FROM given WHERE c.id = given.id)
   INSERT INTO plain_changes (purchase_order_id, type, data)

@@ -6,13 +6,13 @@
 
 import { rm } from 'node:fs/promises'
 import { pino } from 'pino'
-import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../src/clients/marketplace/orders/orders.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { requestBackfill, runSync } from '../src/jobs/sync/syncs.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { requestBackfill, runSync } from '../src/jobs/sync/engine/syncs.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
 import { startTestSandbox } from '../test/support/sandbox.ts'
-import { pacificMonth, vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary, pacificMonth } from '../test/support/vocabulary.ts'
 import { benchFolder, benchOptions, forgetPeak, residentMb } from './measure.ts'
 import { createSandboxClient } from './sandbox-client.ts'
 
@@ -32,7 +32,7 @@ const run = async (): Promise<{ readonly first: Pass; readonly again: Pass }> =>
     startTestSandbox(),
   ])
   await migrate(server.url)
-  const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
+  const database = openDatabase({ findVocabulary, url: server.url, connections: 4 })
   const client = createSandboxClient(sandbox.url, { 'reconciliation.report': { tokens: 1_000, perMs: 1_000 } })
   const walPosition = async (): Promise<bigint> => {
     const [row] = await database.query<{ bytes: bigint }>(`SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint AS bytes`)

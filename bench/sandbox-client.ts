@@ -1,9 +1,9 @@
-import { createInProcessBudget } from '../src/clients/budget.ts'
-import type { MarketplaceClient } from '../src/clients/client.ts'
-import type { ClientHooks } from '../src/clients/client-parts.ts'
+import type { MarketplaceClient } from '../src/clients/http/client.ts'
+import type { ClientHooks } from '../src/clients/http/client-parts.ts'
+import type { RateLimits } from '../src/clients/http/operation.ts'
 import { createMarketplaceClient } from '../src/clients/marketplace/marketplace.ts'
 import { specification } from '../src/clients/marketplace/profiles/index.ts'
-import type { RateLimits } from '../src/clients/operation.ts'
+import { createInProcessBudget } from '../src/clients/rate-limit/shared-budget.ts'
 
 /** A client of the sandbox's own seller, with other limits where a benchmark needs them. */
 export const createSandboxClient = (marketplaceUrl: string, limits: RateLimits, hooks: ClientHooks = {}): MarketplaceClient =>

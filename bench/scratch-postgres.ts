@@ -17,16 +17,16 @@ export interface ScratchPostgres {
 /** Starts one with these settings, as `name=value`. */
 export const startScratchPostgres = async (settings: readonly string[] = []): Promise<ScratchPostgres> => {
   const folder = await benchFolder()
-  const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const shutdownHooks: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   const stop = async (): Promise<void> => {
-    for (const close of closers.splice(0).reverse()) await close()
+    for (const close of shutdownHooks.splice(0).reverse()) await close()
   }
   try {
     const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined, settings })
-    closers.push(() => server.stop())
+    shutdownHooks.push(() => server.stop())
     const admin = new pg.Client({ connectionString: server.url })
     await admin.connect()
-    closers.push(() => admin.end())
+    shutdownHooks.push(() => admin.end())
     return {
       pid: server.pid() ?? 0,
       inDatabase: async (run) => {

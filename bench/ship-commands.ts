@@ -1,18 +1,18 @@
-import { createInProcessBudget } from '../src/clients/budget.ts'
 import { createMarketplaceClient } from '../src/clients/marketplace/marketplace.ts'
-import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../src/clients/marketplace/orders/orders.ts'
 import { profiles } from '../src/clients/marketplace/profiles/index.ts'
-import type { PlannedCommand } from '../src/domain/command.ts'
-import type { CommandParts } from '../src/jobs/commands/engine.ts'
-import { createSellerRegistry, type SellerRegistry } from '../src/jobs/sellers.ts'
+import { createInProcessBudget } from '../src/clients/rate-limit/shared-budget.ts'
+import type { PlannedCommand } from '../src/domain/commands/command.ts'
+import type { CommandParts } from '../src/jobs/commands/engine/engine.ts'
+import { createSellerRegistry, type SellerRegistry } from '../src/jobs/sellers/registry.ts'
 import { createLogger, createQuietLog } from '../src/observability/log.ts'
 import type { Metrics } from '../src/observability/metrics.ts'
-import { createQueueBackend, type QueueBackendOptions } from '../src/queues/backend.ts'
+import { createQueueBackend, type QueueBackendOptions } from '../src/queues/backend/backend.ts'
 import { createQueueRuntime, type QueueRuntime } from '../src/queues/runtime.ts'
-import { insertCommands } from '../src/store/command-steps.ts'
-import { headCommand } from '../src/store/commands.ts'
-import type { Database } from '../src/store/database.ts'
-import { recordSellers } from '../src/store/sellers.ts'
+import { insertCommands } from '../src/store/commands/command-steps.ts'
+import { findHeadCommand } from '../src/store/commands/commands.ts'
+import type { Database } from '../src/store/db/database.ts'
+import { recordSellers } from '../src/store/sellers/sellers.ts'
 import { storeOrders } from '../test/support/store.ts'
 import { generateOrder } from './generate.ts'
 
@@ -26,7 +26,7 @@ export const benchLog = createLogger({ level: 'info', format: 'json', destinatio
 const unlimited = { [ordersEndpoint.operations.ship.name]: { tokens: 1e9, perMs: 60_000 } }
 
 /** Ships one unit of each line; the tracking numbers are those that the stub answers with. */
-export const commandOf = (order: number): Extract<PlannedCommand, { kind: 'ship' }> => {
+export const buildCommand = (order: number): Extract<PlannedCommand, { kind: 'ship' }> => {
   const { key, value } = generateOrder(order, 1)
   return {
     kind: 'ship',
@@ -55,6 +55,8 @@ export const benchSellers = (stubUrl: string): SellerRegistry => {
     sellerId: benchSellerId,
     clientId: 'bench',
     clientSecret: 'bench',
+    refreshToken: null,
+    partnerId: null,
     profile: 'specification' as const,
     marketplaceUrl: stubUrl,
     headerPrefix: null,
@@ -92,7 +94,7 @@ export const fillCommands = async (database: Database, sellers: SellerRegistry, 
     const stored = await database.transaction(async (transaction) => {
       const made: string[] = []
       for (const order of numbers) {
-        const command = commandOf(order)
+        const command = buildCommand(order)
         const { purchaseOrderId } = command
         made.push(
           ...(await insertCommands(transaction, { sellerId: benchSellerId, purchaseOrderId, event: null, commands: [command] })),
@@ -108,20 +110,6 @@ export const fillCommands = async (database: Database, sellers: SellerRegistry, 
 /** Queues over connections of their own, as a process has them. */
 export const openQueues = (options: Omit<QueueBackendOptions, 'quiet'>, metrics: Metrics): QueueRuntime =>
   createQueueRuntime({ backend: createQueueBackend({ ...options, quiet: createQuietLog(benchLog) }), log: benchLog, metrics })
-
-/** Begins so many at a time without a queue, as the process does that makes them due; until all of them have ended. */
-export const beginHere = async (
-  runtime: Pick<QueueRuntime, 'runHere'>,
-  commandIds: readonly string[],
-  atOnce: number,
-): Promise<void> => {
-  const left = [...commandIds]
-  const begin = async (): Promise<void> => {
-    for (let commandId = left.shift(); commandId !== undefined; commandId = left.shift())
-      await runtime.runHere('command.run', { commandId })
-  }
-  await Promise.all(Array.from({ length: atOnce }, begin))
-}
 
 /** What the command engine needs, wired as the daemon wires it. */
 export const commandParts = ({
@@ -141,8 +129,8 @@ export const commandParts = ({
   requestTimeoutMs,
   settleTimeMs: 120_000,
   onSettled: async (seller, subject) => {
-    const next = await headCommand(database, seller, subject)
-    if (next !== null) await runtime.enqueue('command.run', { commandId: next }, { runNow: true })
+    const next = await findHeadCommand(database, seller, subject)
+    if (next !== null) await runtime.enqueueMany([{ name: 'command.run', data: { commandId: next }, fresh: true }])
   },
   onOutcome: (kind, outcome) => metrics.commands.inc({ kind, outcome }),
 })

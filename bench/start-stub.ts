@@ -6,7 +6,7 @@ const saidSchema = z.union([z.object({ port: z.number() }), z.object({ shipped: 
 
 /**
  * Starts the stub of `marketplace-stub.ts` as a process of its own.
- * @param onShipped told of each request to ship: its order, and when it had been received (epoch ms); left out: the stub does not tell
+ * @param onShipped reported of each request to ship: its order, and when it had been received (epoch ms); left out: the stub does not tell
  */
 export const startMarketplaceStub = async (
   onShipped?: (purchaseOrderId: string, atMs: number) => void,

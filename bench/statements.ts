@@ -34,11 +34,11 @@ const names: readonly (readonly [RegExp, string])[] = [
   [/^UPDATE tallyman\.command_attempts/, 'store the outcome'],
   [/^WITH given .* moved AS/, 'settle the command'],
   [/^-- Finish an active job/, 'BullMQ: end the job, take the next'],
-  [/^WITH told AS/, 'append the changes'],
+  [/^WITH reported AS/, 'append the changes'],
   [/^SELECT k\.place::int AS place, \(SELECT c\.id/, 'is there one after it?'],
 ]
 
-const nameOf = (text: string): string => {
+const buildName = (text: string): string => {
   const flat = text.replaceAll(/\s+/g, ' ').trim()
   return names.find(([pattern]) => pattern.test(flat))?.[1] ?? flat.slice(0, 60)
 }
@@ -56,7 +56,7 @@ export const watchStatements = async (databaseUrl: string): Promise<{ end(): Pro
          FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid AND d.datname = current_database() WHERE toplevel`,
       )
       await client.end()
-      return Map.groupBy(rows, ({ statement }) => nameOf(statement))
+      return Map.groupBy(rows, ({ statement }) => buildName(statement))
         .entries()
         .map(([statement, all]) => ({
           statement,

@@ -5,13 +5,13 @@
 
 import { rm } from 'node:fs/promises'
 import pg from 'pg'
-import type { PurchaseOrder } from '../src/domain/order.ts'
+import type { PurchaseOrder } from '../src/domain/orders/order.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { type Database, openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
-import { rawHash, type StorableRecord } from '../src/store/versions.ts'
+import { type Database, openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
+import { rawHash, type StorableRecord } from '../src/store/versioned/versions.ts'
 import { storeOrders } from '../test/support/store.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, benchOptions, median } from './measure.ts'
 
@@ -114,7 +114,7 @@ const usual: Way = {
   orders: usualOrders,
   connections: 1,
   open: async (url) => {
-    const database = openDatabase({ vocabularyOf, url, connections: 1 })
+    const database = openDatabase({ findVocabulary, url, connections: 1 })
     return {
       store: async (page) => {
         for (const order of page) await storeUsually(database, order)
@@ -235,7 +235,7 @@ const ours = (connections: number): Way => ({
   orders,
   connections,
   open: async (url) => {
-    const database = openDatabase({ vocabularyOf, url, connections })
+    const database = openDatabase({ findVocabulary, url, connections })
     return {
       store: (records) => storeOrders(database, { sellerId, records, observedAt: new Date() }),
       close: () => database.close(),
@@ -243,7 +243,7 @@ const ours = (connections: number): Way => ({
   },
 })
 
-const pagesOf = (all: readonly Order[], count: number): (readonly Order[])[] =>
+const countPages = (all: readonly Order[], count: number): (readonly Order[])[] =>
   Array.from({ length: Math.ceil(count / pageSize) }, (_, page) =>
     all.slice(page * pageSize, Math.min((page + 1) * pageSize, count)),
   )
@@ -266,7 +266,7 @@ const measure = async (way: Way, url: string, versions: readonly (readonly Order
   await admin.connect()
   const target = await way.open(url)
   const pass = async (all: readonly Order[]): Promise<{ rate: number; wal: number }> => {
-    const pages = pagesOf(all, way.orders)
+    const pages = countPages(all, way.orders)
     await admin.query('CHECKPOINT')
     const walBefore = await walPosition(admin)
     const started = performance.now()

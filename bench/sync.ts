@@ -6,11 +6,11 @@
 import { rm } from 'node:fs/promises'
 import { pino } from 'pino'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { requestBackfill, runSync } from '../src/jobs/sync/syncs.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { requestBackfill, runSync } from '../src/jobs/sync/engine/syncs.ts'
+import { openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { benchFolder, benchOptions } from './measure.ts'
 import { createSandboxClient } from './sandbox-client.ts'
 
@@ -31,7 +31,7 @@ const run = async (): Promise<void> => {
     startTestSandbox(),
   ])
   await migrate(server.url)
-  const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
+  const database = openDatabase({ findVocabulary, url: server.url, connections: 4 })
   const client = createSandboxClient(sandbox.url, {
     'orders.list': { tokens: 10_000_000, perMs: 1_000 },
     token: { tokens: 1_000, perMs: 1_000 },

@@ -5,8 +5,8 @@
  */
 import { rm } from 'node:fs/promises'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { type Database, openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { type Database, openDatabase } from '../src/store/db/database.ts'
+import { migrate } from '../src/store/db/migrate.ts'
 import { type OrderAddress, placeOrder, sandboxSeller } from '../test/daemon/support.ts'
 import { startTestDaemon } from '../test/support/daemon.ts'
 import { accepted, cloudEvent, dispatched } from '../test/support/events.ts'
@@ -14,7 +14,7 @@ import { eventually } from '../test/support/eventually.ts'
 import { query } from '../test/support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
 import { storeOrders } from '../test/support/store.ts'
-import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { findVocabulary } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, benchOptions } from './measure.ts'
 
@@ -24,14 +24,14 @@ const batch = 50
 const eventsOfOrder = 3
 
 /** Bytes of a row of each table that has at least so many, without the free space that updates leave behind and later rows take. */
-const tellSizes = async (database: Database, leastRows: number, ofOrders: number): Promise<void> => {
+const tellSizes = async (database: Database, minRows: number, ofOrders: number): Promise<void> => {
   await database.execute('VACUUM (FULL, ANALYZE)')
   const rows = await database.query<{ table: string; rows: number; heap: number; indexes: number }>(
     `SELECT n.nspname || '.' || c.relname AS table, c.reltuples::float8 AS rows, pg_table_size(c.oid)::float8 AS heap,
        pg_indexes_size(c.oid)::float8 AS indexes
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind = 'r' AND n.nspname IN ('warehouse', 'tallyman') AND c.reltuples >= $1::int ORDER BY pg_total_relation_size(c.oid) DESC`,
-    leastRows,
+    minRows,
   )
   console.table(
     rows.map(({ table, rows: count, heap, indexes }) => ({
@@ -44,7 +44,7 @@ const tellSizes = async (database: Database, leastRows: number, ofOrders: number
   )
 }
 
-/** Orders of the sandbox, carried out by a daemon. */
+/** Orders of the sandbox, sent out by a daemon. */
 const fulfil = async (databaseUrl: string, sandbox: TestSandbox): Promise<void> => {
   await sandbox.control('PUT', '/limits', { enabled: false })
   const much = { tokens: 60_000, per: '1m' }
@@ -86,7 +86,7 @@ const fulfil = async (databaseUrl: string, sandbox: TestSandbox): Promise<void> 
 const folder = await benchFolder()
 const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
 await migrate(server.url)
-const database = openDatabase({ vocabularyOf, url: server.url, connections: 2 })
+const database = openDatabase({ findVocabulary, url: server.url, connections: 2 })
 try {
   for (let first = 0; first < orders; first += pageSize) {
     const records = Array.from({ length: Math.min(pageSize, orders - first) }, (_, index) => generateOrder(first + index, 1))
@@ -101,8 +101,8 @@ try {
   const url = server.url.replace(/\/tallyman$/, '/fulfilled')
   await query(server.url, 'CREATE DATABASE fulfilled')
   await fulfil(url, sandbox)
-  const carried = openDatabase({ vocabularyOf, url, connections: 2 })
-  await tellSizes(carried, fulfilled, fulfilled).finally(() => carried.close())
+  const sent = openDatabase({ findVocabulary, url, connections: 2 })
+  await tellSizes(sent, fulfilled, fulfilled).finally(() => sent.close())
 } finally {
   await sandbox.stop()
   await server.stop()

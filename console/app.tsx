@@ -1,20 +1,22 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { contact, loadSession, type Schemas, session, signOut } from './lib/api.ts'
-import { messageOf } from './lib/faults.ts'
+import { errorMessage } from './lib/errors.ts'
 import { useHeading } from './lib/heading.ts'
 import { startLive } from './lib/live.ts'
-import { forgetAll, invalidate } from './lib/query.ts'
-import { lackOf, useMay } from './lib/rights.ts'
+import { startPresses } from './lib/press.ts'
+import { clearQueries, invalidate } from './lib/query.ts'
+import { findMissingRights, useMay } from './lib/rights.ts'
 import { matchPath, startRouter, useAddress } from './lib/router.ts'
 import { useShared } from './lib/state.ts'
 import { applyTheme, chooseTheme, readTheme, type Theme } from './lib/theme.ts'
 import { Empty, Loading, lastSeen } from './parts/states.tsx'
 import { Toasts, toast } from './parts/toasts.tsx'
 import { SignIn } from './sign-in.tsx'
-import { needsOf, views } from './views.ts'
+import { listNeeds, views } from './views.ts'
 
-/** Interval at which a daemon that does not answer is asked again, and the clocks are set, in milliseconds. */
+/** Interval at which a daemon that does not answer is requested again, in milliseconds. */
 const retryMs = 2_000
+/** Interval at which the session is read and the clocks are set, in milliseconds. */
 const clockMs = 300_000
 
 const ThemeSwitch = () => {
@@ -39,21 +41,23 @@ const ThemeSwitch = () => {
   )
 }
 
-/** Says that the daemon does not answer, and asks it again. */
-const AwayNotice = () => {
-  const { away, lastAt } = useShared(contact)
+/** Shows that the daemon does not answer, and retries. */
+const UnavailableNotice = () => {
+  const { unreachable, lastAt } = useShared(contact)
   useEffect(() => {
-    if (!away) return
+    if (!unreachable) return
     const timer = setInterval(() => {
       loadSession().then(
         () => invalidate(),
-        // It is still away, as the notice says.
+        // It still does not answer: the notice stays.
         () => undefined,
       )
     }, retryMs)
     return () => clearInterval(timer)
-  }, [away])
-  return <div role="alert">{away && <p class="notice bad">{lastSeen(lastAt)} What is shown may be old; trying again.</p>}</div>
+  }, [unreachable])
+  return (
+    <div role="alert">{unreachable && <p class="notice bad">{lastSeen(lastAt)} The page may show old data; retrying.</p>}</div>
+  )
 }
 
 const Navigation = ({ path }: { readonly path: string }) => {
@@ -70,7 +74,7 @@ const Navigation = ({ path }: { readonly path: string }) => {
         <ul>
           {views.flatMap((view) => {
             const { path: to, menu } = view
-            return menu === null || !may(...needsOf(view))
+            return menu === null || !may(...listNeeds(view))
               ? []
               : [
                   <li key={to}>
@@ -98,21 +102,21 @@ const Navigation = ({ path }: { readonly path: string }) => {
 
 const View = ({ path, session: known }: { readonly path: string; readonly session: Schemas['Session'] }) => {
   for (const view of views) {
-    const { component: Shown, menu } = view
+    const { component: Component, menu } = view
     const parts = matchPath(view.path, path)
     if (parts === null) continue
-    const lack = lackOf(known, needsOf(view))
-    if (lack === null) return <Shown parts={parts} />
+    const missing = findMissingRights(known, listNeeds(view))
+    if (missing === null) return <Component parts={parts} />
     return (
       <>
         <h1 tabIndex={-1}>{menu ?? 'Not for this key'}</h1>
-        <Empty>{lack}</Empty>
+        <Empty>{missing}</Empty>
       </>
     )
   }
   return (
     <>
-      <h1 tabIndex={-1}>Nothing is here</h1>
+      <h1 tabIndex={-1}>Page not found</h1>
       <Empty>
         The console has no page at this address. <a href="/">Go to the overview</a>.
       </Empty>
@@ -120,12 +124,12 @@ const View = ({ path, session: known }: { readonly path: string; readonly sessio
   )
 }
 
-const leave = async (): Promise<void> => {
+const signOutAndClear = async (): Promise<void> => {
   try {
     await signOut()
-    forgetAll()
+    clearQueries()
   } catch (error) {
-    toast(messageOf(error), 'bad')
+    toast(errorMessage(error), 'bad')
   }
 }
 
@@ -137,9 +141,10 @@ export const App = () => {
 
   useEffect(() => {
     applyTheme(readTheme())
+    startPresses()
     startRouter()
     startLive()
-    // A daemon that does not answer is told by the notice.
+    // The notice shows that the daemon does not answer.
     const load = (): void => void loadSession().catch(() => undefined)
     load()
     const timer = setInterval(load, clockMs)
@@ -161,14 +166,14 @@ export const App = () => {
         <div class="corner">
           <ThemeSwitch />
           {known?.signedIn === true && known.expiresAt !== null && (
-            <button type="button" onClick={() => void leave()}>
+            <button type="button" onClick={() => void signOutAndClear()}>
               Sign out{known.name === null ? '' : ` ${known.name}`}
             </button>
           )}
         </div>
       </header>
       <main id="main" ref={main} tabIndex={-1}>
-        <AwayNotice />
+        <UnavailableNotice />
         {known === null ? (
           <Loading />
         ) : known.signedIn ? (

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { session, signIn } from './lib/api.ts'
-import { messageOf } from './lib/faults.ts'
+import { errorMessage } from './lib/errors.ts'
 import { navigate, useAddress } from './lib/router.ts'
 import { useShared } from './lib/state.ts'
 
-/** Where to go after the sign-in: only addresses of this daemon. */
-const wayOn = (to: string | null): string => (to !== null && /^\/(?![/\\])/.test(to) ? to : '/')
+/** The address after the sign-in; only addresses of this daemon are allowed. */
+const findTarget = (to: string | null): string => (to !== null && /^\/(?![/\\])/.test(to) ? to : '/')
 
-/** Takes a key for a session, then goes on to where the person was going. */
+/** Exchanges a key for a session, then opens the requested address. */
 export const SignIn = () => {
   const { path, parameters } = useAddress()
   const signedIn = useShared(session)?.signedIn === true
@@ -16,7 +16,7 @@ export const SignIn = () => {
 
   useEffect(() => {
     if (!signedIn || path !== '/console/sign-in') return
-    const to = wayOn(parameters.get('to'))
+    const to = findTarget(parameters.get('to'))
     if (to === '/' || to.startsWith('/console/')) navigate(to, { replace: true })
     else location.replace(to)
   }, [signedIn, path, parameters])
@@ -27,7 +27,7 @@ export const SignIn = () => {
     try {
       await signIn(String(new FormData(form).get('key') ?? ''))
     } catch (error) {
-      setProblem(messageOf(error))
+      setProblem(errorMessage(error))
     }
     setBusy(false)
   }
@@ -36,7 +36,7 @@ export const SignIn = () => {
     <section class="sign-in">
       <h1 tabIndex={-1}>Sign in</h1>
       <p>
-        The daemon asks for a key: <code>API_KEY</code> of its settings, or a key of your own, which an operator makes with{' '}
+        The daemon needs a key: <code>API_KEY</code> of its settings, or your own key, which an operator adds with{' '}
         <code>tallyman keys add</code>.
       </p>
       <form
@@ -49,7 +49,7 @@ export const SignIn = () => {
           <label for="key">Key</label>
           <input id="key" name="key" type="password" autocomplete="current-password" required aria-describedby="key-note" />
           <p id="key-note" class="faint">
-            It is exchanged for a cookie that lasts 12 hours, and is not kept in the browser.
+            It is exchanged for a cookie that is valid for 12 hours. The browser does not store the key.
           </p>
         </div>
         {problem !== '' && (

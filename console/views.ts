@@ -23,19 +23,19 @@ import { Webhooks, WebhookView } from './views/webhooks.tsx'
 
 /** A view of the console. */
 export interface View {
-  /** Address; parts that begin with a colon are handed to the view by their names. */
+  /** Address; parts that begin with a colon are passed to the view by their names. */
   readonly path: string
-  /** Words in the navigation; null: it is reached from another view. */
+  /** Label in the navigation; null: other views link to it. */
   readonly menu: string | null
-  /** What of a key it needs to show anything; default: to read. */
+  /** Rights that a key needs for the view; default: to read. */
   readonly needs?: Needs
   readonly component: ComponentType<{ readonly parts: Readonly<Record<string, string>> }>
 }
 
-/** What a view needs of a key to show anything. */
-export const needsOf = ({ needs }: View): Needs => needs ?? ['read']
+/** The rights that a key needs for a view. */
+export const listNeeds = ({ needs }: View): Needs => needs ?? ['read']
 
-/** All views, in the order of the navigation. A view is added by a line here. */
+/** All views, in the order of the navigation. */
 export const views: readonly View[] = [
   { path: '/', menu: 'Overview', component: Overview },
   { path: '/console/today', menu: 'To do today', component: Today },

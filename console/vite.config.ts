@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite'
 
-// `scripts/setup.mjs` runs it. Nothing is inlined: the policy of the page forbids it.
+// `scripts/setup.mjs` uses it. Nothing is inlined: the page's content security policy forbids it.
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',

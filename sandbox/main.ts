@@ -11,7 +11,7 @@ const longestStopMs = 10_000
 
 const main = async (): Promise<void> => {
   // The channel closes when the parent ends for any reason: a killed daemon must not leave an orphan. Listened for before anything else,
-  // since the parent may die while we start; until we have begun there is nothing to put away.
+  // since the parent may die while we start; nothing must be removed before the start.
   const hasParent = process.channel !== undefined
   const endAtOnce = (): void => process.exit()
   process.once('disconnect', endAtOnce)
@@ -38,7 +38,7 @@ const main = async (): Promise<void> => {
     if (!hasParent) stop(signal)
   })
   // A parent that is gone reads no more lines; that must not cut the orderly end short.
-  process.stdout.on('error', () => stop('the output is not read any more'))
+  process.stdout.on('error', () => stop('nobody reads the output'))
   process.off('disconnect', endAtOnce)
   process.on('disconnect', () => stop('the parent process is gone'))
   if (hasParent && !process.connected) stop('the parent process is gone')

@@ -9,7 +9,7 @@ import { createRequestLog } from './http/request-log.ts'
 import { createLife } from './life/live.ts'
 import { placePast } from './life/past.ts'
 import { placeRandomOrders } from './life/place.ts'
-import { defaultClientId, defaultClientSecret, defaultSellerId, dialectOf, type Settings } from './settings.ts'
+import { buildDialect, defaultClientId, defaultClientSecret, defaultSellerId, type Settings } from './settings.ts'
 import { openWorld } from './world.ts'
 
 /** A running sandbox. */
@@ -29,7 +29,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
   const settings: Settings = {
     port: 0,
     host: '127.0.0.1',
-    dialect: dialectOf('specification'),
+    dialect: buildDialect('specification'),
     seed: '1',
     sellerId: defaultSellerId,
     clientId: defaultClientId,
@@ -64,7 +64,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
     )
   }
   const timer = settings.orderIntervalMs === null ? null : setInterval(() => placeOne(gateway), settings.orderIntervalMs)
-  const { port } = portOf(app.server.address())
+  const { port } = requireAddress(app.server.address())
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host
   return {
     port,
@@ -83,7 +83,7 @@ export class AddressInUse extends Error {
   override readonly name = 'AddressInUse'
 }
 
-const portOf = (address: AddressInfo | string | null): { port: number } => {
+const requireAddress = (address: AddressInfo | string | null): { port: number } => {
   if (address === null || typeof address === 'string') throw new Error('the sandbox listens on no port')
   return address
 }

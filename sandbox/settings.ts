@@ -29,6 +29,10 @@ export interface Dialect {
   readonly correlationIdIsUuid: boolean
   /** Whether the operations are there that the specification does not know: token details, refunds through a return. */
   readonly liveOperations: boolean
+  /** Whether orders and returns have the fields that only the live service shows (public facts, sections 13 and 15). */
+  readonly liveRecordFields: boolean
+  /** Whether shipping settings have their second form: methods and no priority (public facts, section 15). */
+  readonly settingsWithMethods: boolean
   readonly fulfillment: FulfillmentDialect
 }
 
@@ -40,6 +44,8 @@ export interface FulfillmentDialect {
   readonly reportByMonth: boolean
   /** Whether the one report an hour is one of each month. */
   readonly reportBudgetPerMonth: boolean
+  /** Whether reports are generated on request; one of the direct paths is then gone. */
+  readonly reportRequests: boolean
   /** Names of the lists in the body of a recommendation request. */
   readonly gtinsField: string
   readonly skusField: string
@@ -47,6 +53,8 @@ export interface FulfillmentDialect {
   readonly recommendationIsGlobal: boolean
   /** Whether the channel details need `partnerId`, and take the market as `wm_mart_id` too. */
   readonly channelsOfPartner: boolean
+  /** Whether there is a list of the stock on hand. */
+  readonly stockOnHand: boolean
   /** Whether answers hold the fields that only the live service shows. */
   readonly liveFields: boolean
 }
@@ -61,14 +69,18 @@ const dialects: Readonly<Record<ProfileName, Dialect>> = {
     fullPriceRefundsAll: false,
     correlationIdIsUuid: true,
     liveOperations: false,
+    liveRecordFields: false,
+    settingsWithMethods: false,
     fulfillment: {
       logKey: 'sellerSku',
       reportByMonth: false,
       reportBudgetPerMonth: true,
+      reportRequests: false,
       gtinsField: 'gtins',
       skusField: 'sku',
       recommendationIsGlobal: false,
       channelsOfPartner: false,
+      stockOnHand: false,
       liveFields: false,
     },
   },
@@ -81,14 +93,18 @@ const dialects: Readonly<Record<ProfileName, Dialect>> = {
     fullPriceRefundsAll: true,
     correlationIdIsUuid: false,
     liveOperations: true,
+    liveRecordFields: true,
+    settingsWithMethods: true,
     fulfillment: {
       logKey: 'gtin',
       reportByMonth: true,
       reportBudgetPerMonth: false,
+      reportRequests: true,
       gtinsField: 'listOfGtins',
       skusField: 'listOfSkus',
       recommendationIsGlobal: true,
       channelsOfPartner: true,
+      stockOnHand: true,
       liveFields: true,
     },
   },
@@ -172,7 +188,7 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
     port: values.SANDBOX_PORT,
     host: values.HOST,
     dataDir: join(values.DATA_DIR, 'sandbox'),
-    dialect: dialectOf(values.MARKETPLACE_PROFILE, values.HEADER_PREFIX, values.QUANTITY_FIELD),
+    dialect: buildDialect(values.MARKETPLACE_PROFILE, values.HEADER_PREFIX, values.QUANTITY_FIELD),
     seed: values.SANDBOX_SEED,
     sellerId: defaultSellerId,
     clientId: values.SANDBOX_CLIENT_ID,
@@ -201,7 +217,7 @@ const withSecretFile = (given: Readonly<Record<string, string | undefined>>): Re
 }
 
 /** A profile's dialect, with single choices replaced. */
-export const dialectOf = (profile: ProfileName, headerPrefix?: string, quantityField?: QuantityField): Dialect => {
+export const buildDialect = (profile: ProfileName, headerPrefix?: string, quantityField?: QuantityField): Dialect => {
   const dialect = dialects[profile]
   return {
     ...dialect,

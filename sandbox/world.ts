@@ -10,6 +10,7 @@ import { inventoryTables } from './fulfillment/schema.ts'
 import { createInventoryStore, type InventoryStore } from './fulfillment/store.ts'
 import type { Settings } from './settings.ts'
 import { createShippingSettingsStore, type ShippingSettingsStore } from './shipping-settings/store.ts'
+import { type ConnectionStore, createConnectionStore } from './store/connections.ts'
 import { createDueEventStore, type DueEventStore } from './store/due-events.ts'
 import { createEffectStore, type EffectStore } from './store/effects.ts'
 import { createOrderStore, type OrderStore } from './store/orders.ts'
@@ -25,6 +26,7 @@ export interface World {
   readonly meta: Meta
   readonly clock: VirtualClock
   readonly sellers: SellerStore
+  readonly connections: ConnectionStore
   readonly orders: OrderStore
   readonly returns: ReturnStore
   readonly effects: EffectStore
@@ -41,7 +43,7 @@ export interface World {
   close(): void
 }
 
-const forgotten = [
+const clearedTables = [
   'orders',
   'order_skus',
   'returns',
@@ -49,6 +51,8 @@ const forgotten = [
   'effects',
   'tokens',
   'sellers',
+  'apps',
+  'refresh_tokens',
   'fault_draws',
   'dead_cursors',
   'hidden_records',
@@ -70,7 +74,8 @@ export const openWorld = (settings: Settings): World => {
   const sellers = createSellerStore(database)
   const putDefaultSeller = (): void => {
     const { sellerId, clientId, clientSecret } = settings
-    sellers.put({ sellerId, clientId, clientSecret, revoked: sellers.find(sellerId)?.revoked ?? false })
+    const known = sellers.find(sellerId)
+    sellers.put({ sellerId, clientId, clientSecret, revoked: known?.revoked ?? false, delegated: known?.delegated ?? false })
   }
   putDefaultSeller()
   const display = createDisplay(meta, settings.dataDir, settings.seed)
@@ -88,6 +93,7 @@ export const openWorld = (settings: Settings): World => {
     meta,
     clock,
     sellers,
+    connections: createConnectionStore(database),
     orders: createOrderStore(database, pasts, hiding),
     returns: createReturnStore(database, pasts, hiding),
     effects: createEffectStore(database),
@@ -102,7 +108,7 @@ export const openWorld = (settings: Settings): World => {
     reset() {
       clock.advance(-clock.offsetMs())
       database.transaction(() => {
-        for (const table of [...forgotten, ...inventoryTables]) database.run(`DELETE FROM ${table}`)
+        for (const table of [...clearedTables, ...inventoryTables]) database.run(`DELETE FROM ${table}`)
         putDefaultSeller()
         putFirstCampaigns()
       })

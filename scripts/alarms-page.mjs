@@ -1,5 +1,5 @@
 // Writes docs/alarms.md from the rules of alarms.
 import { writeFileSync } from 'node:fs'
-import { alarmsPage } from '../src/domain/alarm-page.ts'
+import { buildAlarmsPage } from '../src/domain/alarms/alarm-page.ts'
 
-writeFileSync(new URL('../docs/alarms.md', import.meta.url), alarmsPage())
+writeFileSync(new URL('../docs/alarms.md', import.meta.url), buildAlarmsPage())

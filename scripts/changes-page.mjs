@@ -1,5 +1,5 @@
 // Writes docs/changes.md from the catalogue of changes.
 import { writeFileSync } from 'node:fs'
-import { changesPage } from '../src/domain/changes/page.ts'
+import { buildChangesPage } from '../src/domain/changes/page.ts'
 
-writeFileSync(new URL('../docs/changes.md', import.meta.url), changesPage())
+writeFileSync(new URL('../docs/changes.md', import.meta.url), buildChangesPage())

@@ -58,7 +58,7 @@ const isAllowed = (expression) => {
 const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'))
 
 /** Old packages have an object, or a list of them. */
-const licenceOf = ({ license, licenses }) => {
+const findLicence = ({ license, licenses }) => {
   const found = [license ?? licenses ?? []].flat().map((one) => (typeof one === 'string' ? one : one?.type))
   return found.every((one) => typeof one === 'string') ? found.join(' OR ') : ''
 }
@@ -75,13 +75,13 @@ for (const [place, locked] of Object.entries(read('package-lock.json').packages)
     continue
   }
   looked += 1
-  const licence = licenceOf(installed ? read(manifest) : locked)
+  const licence = findLicence(installed ? read(manifest) : locked)
   const name = `${place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${locked.version}`
   if (isAllowed(licence)) continue
   if (judged.has(name)) unused.delete(name)
   else faults.push(`${name}: ${licence === '' ? 'names no licence' : `${licence} is not among the allowed licences`}`)
 }
-if (process.argv[2] === undefined) for (const name of unused) faults.push(`${name} was judged by hand and is not there any more`)
+if (process.argv[2] === undefined) for (const name of unused) faults.push(`${name} was judged by hand and is no longer there`)
 
 for (const fault of faults) console.error(fault)
 console.log(`${looked} packages of production, ${faults.length} faults`)

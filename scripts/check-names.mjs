@@ -17,8 +17,8 @@ const madeLater = /^(dist|node_modules|src\/store\/generated)(\/|$)/
 const pathLike =
   /(?<![@\w./-])(?:\.{0,2}\/)?(?:[\w-][\w.-]*\/)*\.?[\w-][\w.-]*\.(?:ts|mjs|md|prisma|sql|sh)\b|(?<![@\w./-])(?:src|sandbox|test|bench|scripts|docs|prisma)\/[\w/-]*\w(?![\w.])/g
 
-const commentsOf = (source) => [...source.matchAll(/(?<=^|[\s;{(,])\/\/ [^\n]*|\/\*[\s\S]*?\*\//g)].map(([comment]) => comment)
-const codeOf = (source) => [...source.matchAll(/`([^`\n]+)`|\]\(([^)\s#]+)/g)].map(([, code, link]) => code ?? link)
+const listComments = (source) => [...source.matchAll(/(?<=^|[\s;{(,])\/\/ [^\n]*|\/\*[\s\S]*?\*\//g)].map(([comment]) => comment)
+const listCodeSpans = (source) => [...source.matchAll(/`([^`\n]+)`|\]\(([^)\s#]+)/g)].map(([, code, link]) => code ?? link)
 
 const isThere = (name, from) => {
   const plain = name.replace(/\/$/, '')
@@ -32,7 +32,7 @@ const isThere = (name, from) => {
 
 const faults = files.flatMap((file) => {
   if (/^(contracts|src\/store\/generated)\//.test(file)) return []
-  const texts = /\.md$/.test(file) ? codeOf : /\.(ts|mjs)$/.test(file) ? commentsOf : null
+  const texts = /\.md$/.test(file) ? listCodeSpans : /\.(ts|mjs)$/.test(file) ? listComments : null
   if (texts === null) return []
   const named = texts(readFileSync(path.join(root, file), 'utf8')).flatMap((text) =>
     /[*<…$]|https?:/.test(text) && file.endsWith('.md') ? [] : [...text.matchAll(pathLike)].map(([name]) => name),

@@ -20,7 +20,7 @@ const sourcePath = /^(src|sandbox|prisma|docs|scripts|bench|bin)\/[\w./-]+$/
 const lines = readFileSync(document, 'utf8').split('\n')
 const spansIn = (line) => [...line.matchAll(/`([^`]+)`/g)].map(([, code]) => code)
 const isTest = (code) => code.startsWith('test/')
-const fileOf = (code) => code.split(separator)[0]
+const formatFile = (code) => code.split(separator)[0]
 const exists = (file) => existsSync(path.join(root, file))
 
 /** `file › name` of every test in these files, by their source: no test is run. */
@@ -40,7 +40,7 @@ const testsIn = (files) => {
 }
 
 /** Cells of a table row, without the empty ones before the first and after the last bar. */
-const cellsOf = (line) =>
+const listCells = (line) =>
   line
     .trim()
     .split(/(?<!\\)\|/)
@@ -50,7 +50,7 @@ const cellsOf = (line) =>
 const isProof = (cell) => cell.match(label) !== null || spansIn(cell).some(isTest) || /^— \S/.test(cell)
 
 const named = lines.flatMap(spansIn).filter(isTest)
-const tests = testsIn([...new Set(named.map(fileOf))].filter(exists))
+const tests = testsIn([...new Set(named.map(formatFile))].filter(exists))
 const faults = []
 const defined = new Map()
 const used = new Map()
@@ -60,7 +60,8 @@ for (const [index, line] of lines.entries()) {
   const fault = (what) => faults.push(`line ${index + 1}: ${what}`)
   const spans = spansIn(line)
   for (const code of spans) {
-    if (isTest(code) && !tests.has(code)) fault(exists(fileOf(code)) ? `there is no test ${code}` : `there is no ${fileOf(code)}`)
+    if (isTest(code) && !tests.has(code))
+      fault(exists(formatFile(code)) ? `there is no test ${code}` : `there is no ${formatFile(code)}`)
     if (sourcePath.test(code) && !exists(code)) fault(`there is no ${code}`)
   }
 
@@ -76,9 +77,9 @@ for (const [index, line] of lines.entries()) {
   if (!line.trimStart().startsWith('|')) {
     proofColumns = null
   } else if (proofColumns === null) {
-    proofColumns = cellsOf(line).flatMap((heading, column) => (/\bproof/i.test(heading) ? [column] : []))
+    proofColumns = listCells(line).flatMap((heading, column) => (/\bproof/i.test(heading) ? [column] : []))
   } else if (!/^[\s|:-]+$/.test(line)) {
-    const cells = cellsOf(line)
+    const cells = listCells(line)
     for (const column of proofColumns) {
       if (!isProof(cells[column] ?? '')) fault(`column ${column + 1} names no proof, nor a dash and a reason`)
     }

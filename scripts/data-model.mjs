@@ -35,13 +35,13 @@ const sqlTypes = {
   DateTime: 'timestamptz',
   Float: 'double precision',
 }
-const typeOf = ({ type, isList, rest }) => {
+const findType = ({ type, isList, rest }) => {
   const base = /@db\.Date\b/.test(rest) ? 'date' : sqlTypes[type]
   if (base === undefined) throw new Error(`no type of Postgres is known for ${type}`)
   return isList ? `${base}[]` : base
 }
-const columnsOf = ({ fields }) => fields.filter(({ type }) => !named.has(type))
-const columnOf = (model, field) => model.fields.find((one) => one.field === field).column
+const listColumns = ({ fields }) => fields.filter(({ type }) => !named.has(type))
+const findColumn = (model, field) => model.fields.find((one) => one.field === field).column
 
 /** Parents by foreign keys, as `{child, parent, columns}`. */
 const references = models.flatMap((child) =>
@@ -49,19 +49,19 @@ const references = models.flatMap((child) =>
     const fields = /@relation\(fields: \[([^\]]+)\]/.exec(rest)?.[1]
     return fields === undefined
       ? []
-      : [{ child, parent: named.get(type), columns: listed(fields).map((field) => columnOf(child, field)) }]
+      : [{ child, parent: named.get(type), columns: listed(fields).map((field) => findColumn(child, field)) }]
   }),
 )
 
 // ── the diagram ─────────────────────────────────────────────────────────────────────────────────────────
 
 const [boxWidth, rowHeight, gapX, gapY, margin] = [320, 18, 90, 24, 20]
-const shownOf = (model) => {
+const redactValue = (model) => {
   const foreign = references.filter(({ child }) => child === model).flatMap(({ columns }) => columns)
-  const keys = model.keys.map((field) => columnOf(model, field))
+  const keys = model.keys.map((field) => findColumn(model, field))
   return [...new Set([...keys, ...foreign])].map((column) => `${keys.includes(column) ? '● ' : '○ '}${column}`)
 }
-const heightOf = (model) => rowHeight * (shownOf(model).length + 1) + 10
+const computeHeight = (model) => rowHeight * (redactValue(model).length + 1) + 10
 
 const placed = new Map()
 let bottom = margin
@@ -70,16 +70,16 @@ const place = (model, depth) => {
   const top = bottom
   placed.set(model, { x: margin + depth * (boxWidth + gapX), y: top })
   for (const child of children) place(child, depth + 1)
-  bottom = Math.max(bottom, top + heightOf(model) + gapY)
+  bottom = Math.max(bottom, top + computeHeight(model) + gapY)
 }
 const isChild = (model) => references.some(({ child }) => child === model)
 for (const model of models) if (!isChild(model) && references.some(({ parent }) => parent === model)) place(model, 0)
 
 const box = (model) => {
   const { x, y } = placed.get(model)
-  const rows = shownOf(model).map((text, index) => `<text x="${x + 10}" y="${y + rowHeight * (index + 2)}">${text}</text>`)
+  const rows = redactValue(model).map((text, index) => `<text x="${x + 10}" y="${y + rowHeight * (index + 2)}">${text}</text>`)
   return [
-    `<rect x="${x}" y="${y}" width="${boxWidth}" height="${heightOf(model)}" rx="4" fill="#f6f8fa" stroke="#57606a"/>`,
+    `<rect x="${x}" y="${y}" width="${boxWidth}" height="${computeHeight(model)}" rx="4" fill="#f6f8fa" stroke="#57606a"/>`,
     `<text x="${x + 10}" y="${y + rowHeight - 2}" font-weight="bold">${model.table}</text>`,
     ...rows,
   ].join('\n')
@@ -102,11 +102,13 @@ ${[...placed.keys()].map(box).join('\n')}
 // ── the page ────────────────────────────────────────────────────────────────────────────────────────────
 
 const section = (model) => {
-  const keys = model.keys.map((field) => `\`${columnOf(model, field)}\``).join(', ')
+  const keys = model.keys.map((field) => `\`${findColumn(model, field)}\``).join(', ')
   const parents = references
     .filter(({ child }) => child === model)
     .map(({ parent, columns }) => `\nRefers: ${columns.map((column) => `\`${column}\``).join(', ')} → \`${parent.table}\`.`)
-  const rows = columnsOf(model).map((field) => `| \`${field.column}\` | ${typeOf(field)} | ${field.isOptional ? 'yes' : 'no'} |`)
+  const rows = listColumns(model).map(
+    (field) => `| \`${field.column}\` | ${findType(field)} | ${field.isOptional ? 'yes' : 'no'} |`,
+  )
   return `### \`${model.table}\`
 ${model.meaning}
 
@@ -133,6 +135,18 @@ daemon's own, except for \`tallyman.erp_event\`, into which an ERP may insert ([
 Money is \`numeric\` with a currency beside it, units are integers, times are UTC. A table of imported records has the marketplace's own record in \`raw\`, when
 it was first seen and when it last changed; what it was before is in \`tallyman.superseded_versions\`. [syncs.md](syncs.md) says which resource fills which table,
 [personal-data.md](personal-data.md) which columns may hold a buyer's data.
+
+Fields of the live service whose form is not published have no columns. They are members of \`raw\`:
+
+| member | meaning |
+| --- | --- |
+| \`warehouse.orders.raw -> 'miscAttributes'\` | further attributes of an order, since 2026-03-19; any JSON |
+| \`warehouse.orders.raw -> 'isWCPOrder'\` | a mark of an order, since 2026-10-02 |
+| \`warehouse.return_lines.raw -> 'miscAttributes'\` | further attributes of a returned line, such as \`VEHICLE_DETAILS\`, since 2026-04-08; any JSON |
+
+They may describe a buyer. So \`raw\` of orders and returns is marked as a buyer's data: \`tallyman_bi\` may not read it, and an erasure removes it. A login
+that needs an attribute gets a view of it: \`CREATE VIEW reporting.order_attributes AS SELECT seller_id, purchase_order_id, raw -> 'miscAttributes' AS
+attributes FROM warehouse.orders\`.
 
 Tables that refer to one another by foreign keys; ● belongs to the key:
 

@@ -1,5 +1,5 @@
 // Writes docs/personal-data.md from the marked schema.
 import { writeFileSync } from 'node:fs'
-import { personalDataPage } from '../src/store/personal-data.ts'
+import { personalDataPage } from '../src/store/privacy/personal-data.ts'
 
 writeFileSync(new URL('../docs/personal-data.md', import.meta.url), await personalDataPage())

@@ -1,5 +1,5 @@
-// Makes the archive of a commit, `dist/tallyman-<version>.tar.gz`, with its SHA-256 beside it. Whoever makes it again from the same commit gets
-// the same bytes: times are the commit's, owners are root, and neither settings of git nor the mask of the user count.
+// Makes the archive of a commit, `dist/tallyman-<version>.tar.gz`, with its SHA-256 beside it. The same commit gives
+// the same bytes each time: times are the commit's, owners are root, and neither settings of git nor the mask of the user count.
 // Run by the project's own Node, whose version says how it compresses. Usage: npm run release -- [commit]
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

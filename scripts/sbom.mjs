@@ -16,9 +16,9 @@ if (error || status !== 0) {
   process.exit(1)
 }
 const { serialNumber: _random, metadata, ...rest } = JSON.parse(stdout)
-const { timestamp: _time, component, ...told } = metadata
+const { timestamp: _time, component, ...stable } = metadata
 
-// What is of production says the lock file. npm's own `--omit dev` leaves out packages of production that are of development elsewhere as well.
+// The lock file says which packages are for production. npm's own `--omit dev` leaves out packages of production that are development packages of other packages as well.
 const ofProduction = new Set(
   Object.entries(read('package-lock.json').packages)
     .filter(([place, { dev }]) => place !== '' && dev !== true)
@@ -31,7 +31,7 @@ const dependencies = rest.dependencies
   .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => kept.has(other)) }))
 
 // npm calls the project by the name of its folder.
-const content = { ...rest, metadata: { ...told, component: { ...component, name, version } }, components, dependencies }
+const content = { ...rest, metadata: { ...stable, component: { ...component, name, version } }, components, dependencies }
 const hash = createHash('sha256').update(JSON.stringify(content)).digest('hex')
 const serial = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`, hash.slice(20, 32)].join(
   '-',

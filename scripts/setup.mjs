@@ -7,7 +7,7 @@ import path from 'node:path'
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..')
 const at = (...parts) => path.join(root, ...parts)
-const hashOf = (...files) => {
+const hashText = (...files) => {
   const hash = createHash('sha256')
   for (const file of files) hash.update(readFileSync(at(file)))
   return hash.digest('hex')
@@ -25,13 +25,13 @@ const step = (why, command, args, env) => {
   }
 }
 
-const packages = hashOf('package-lock.json')
+const packages = hashText('package-lock.json')
 if (!stampIs('node_modules/.tallyman-packages', packages)) {
   step('installing packages (the first time takes about a minute)', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(at('node_modules/.tallyman-packages'), packages)
 }
 
-const client = hashOf('prisma/schema.prisma', 'node_modules/prisma/package.json')
+const client = hashText('prisma/schema.prisma', 'node_modules/prisma/package.json')
 if (!stampIs('src/store/generated/.tallyman-client', client)) {
   // Generating needs no schema engine, but the command line insists on a file: any will do.
   const node = at('node_modules', '.bin', 'node')
@@ -54,7 +54,7 @@ const below = (folder) =>
 
 // An archive or an image may have the built console only.
 if (existsSync(at('console', 'vite.config.ts'))) {
-  const page = hashOf('package-lock.json', ...below('console'))
+  const page = hashText('package-lock.json', ...below('console'))
   if (!stampIs('console/dist/.tallyman-console', page)) {
     if (existsSync(at('node_modules', 'vite'))) {
       const vite = at('node_modules', 'vite', 'bin', 'vite.js')

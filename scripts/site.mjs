@@ -1,4 +1,4 @@
-// Makes a static site of README.md, CHANGELOG.md, CONTRIBUTING.md and docs/. Usage: node scripts/site.mjs [folder] [sources]; dist/site by default.
+// Makes a static site of README.md, ARCHITECTURE.md, CHANGELOG.md, CONTRIBUTING.md and docs/. Usage: node scripts/site.mjs [folder] [sources]; dist/site by default.
 // The site asks nothing of any other server and runs no script. A link that leads nowhere ends the program with code 1.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -12,14 +12,14 @@ const markdownIn = (directory) =>
     .filter((file) => file.endsWith('.md'))
     .map((file) => path.join(directory, file))
     .sort()
-const sources = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...markdownIn('docs')]
+const sources = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...markdownIn('docs')]
 const isPicture = (file) => /\.(png|svg)$/.test(file)
 const pictures = readdirSync(path.join(root, 'docs'), { recursive: true })
   .filter(isPicture)
   .map((file) => path.join('docs', file))
 
 /** Where a page of Markdown goes: README.md is the first page of its folder. */
-const targetOf = (source) =>
+const parseTarget = (source) =>
   path.basename(source) === 'README.md' ? path.join(path.dirname(source), 'index.html') : source.replace(/\.md$/, '.html')
 
 /** The parts of the menu: what a stranger reads first comes first. */
@@ -53,7 +53,7 @@ const plain = (html) =>
       (entity) => ({ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" })[entity],
     )
 /** The anchor of a heading, as on GitHub. */
-const slugOf = (text) =>
+const buildSlug = (text) =>
   text
     .trim()
     .toLowerCase()
@@ -74,7 +74,7 @@ const convert = (source) => {
     const page = sources.includes(to) ? to : sources.includes(path.join(to, 'README.md')) ? path.join(to, 'README.md') : null
     links.push({ to: page ?? to, anchor, href })
     if (page === null) return href
-    const way = file === '' ? '' : path.relative(path.dirname(targetOf(source)), targetOf(page))
+    const way = file === '' ? '' : path.relative(path.dirname(parseTarget(source)), parseTarget(page))
     return `${way}${anchor === undefined ? '' : `#${anchor}`}`
   }
   const marked = new Marked({
@@ -83,7 +83,7 @@ const convert = (source) => {
         const html = this.parser.parseInline(tokens)
         const text = plain(html)
         title ??= text
-        const slug = slugOf(text)
+        const slug = buildSlug(text)
         const times = anchors.get(slug) ?? 0
         anchors.set(slug, times + 1)
         const id = times === 0 ? slug : `${slug}-${times}`
@@ -113,30 +113,24 @@ const convert = (source) => {
 }
 
 const pages = sources.map(convert)
-const pageOf = new Map(pages.map((page) => [page.source, page]))
+const buildPage = new Map(pages.map((page) => [page.source, page]))
 for (const { source, links } of pages)
   for (const { to, anchor, href } of links) {
-    const page = pageOf.get(to)
+    const page = buildPage.get(to)
     if (page === undefined ? !pictures.includes(to) : anchor !== undefined && !page.anchors.has(anchor))
       faults.push(`${source}: ${href} leads nowhere`)
   }
 
 const navigation = (source) => {
   const item = (page) => {
-    const href = path.relative(path.dirname(targetOf(source)), targetOf(page))
-    return `<li><a href="${escaped(href)}"${page === source ? ' aria-current="page"' : ''}>${escaped(pageOf.get(page).title)}</a></li>`
+    const href = path.relative(path.dirname(parseTarget(source)), parseTarget(page))
+    return `<li><a href="${escaped(href)}"${page === source ? ' aria-current="page"' : ''}>${escaped(buildPage.get(page).title)}</a></li>`
   }
   return parts.map(([name, own]) => `<h2>${name}</h2><ul>${own.map(item).join('')}</ul>`).join('\n')
 }
 
-const decisions = pages
-  .filter(({ source }) => isDecision(source))
-  .map(({ source, title }) => `<li><a href="${path.basename(targetOf(source))}">${escaped(title)}</a></li>`)
-  .join('\n')
-
 const layout = ({ source, title, html }) => {
-  const up = path.relative(path.dirname(targetOf(source)), '.')
-  const listOfDecisions = source === 'docs/decisions/README.md' ? `<ul>${decisions}</ul>` : ''
+  const up = path.relative(path.dirname(parseTarget(source)), '.')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -151,7 +145,7 @@ const layout = ({ source, title, html }) => {
 ${navigation(source)}
 </nav>
 <main>
-${html}${listOfDecisions}</main>
+${html}</main>
 </body>
 </html>
 `
@@ -189,7 +183,7 @@ if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(marker))
 }
 rmSync(folder, { recursive: true, force: true })
 for (const page of pages) {
-  const target = path.join(folder, targetOf(page.source))
+  const target = path.join(folder, parseTarget(page.source))
   mkdirSync(path.dirname(target), { recursive: true })
   writeFileSync(target, layout(page))
 }

@@ -2,29 +2,29 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { runCli } from './cli/program.ts'
 
-const interruption = new AbortController()
+const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  // The second signal finds no handler and ends the process at once.
-  process.once(signal, () => interruption.abort())
+  // The second signal finds no handler, so it ends the process immediately.
+  process.once(signal, () => interrupted.abort())
 }
 
-// A reader such as `head` that has seen enough closes the pipe; that is no fault.
+// A reader such as `head` closes the pipe when it needs no more input: not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(0)
 })
 
 const readLine = async (): Promise<string> => {
-  for await (const line of createInterface({ input: process.stdin, signal: interruption.signal })) return line
+  for await (const line of createInterface({ input: process.stdin, signal: interrupted.signal })) return line
   return ''
 }
 
 process.exitCode = await runCli(process.argv.slice(2), {
   environment: process.env,
   out: process.stdout,
-  talk: process.stderr,
+  messages: process.stderr,
   readInput: () => text(process.stdin),
   readLine,
   isInteractive: process.stdin.isTTY && process.stderr.isTTY,
-  signal: interruption.signal,
+  signal: interrupted.signal,
 })

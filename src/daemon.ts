@@ -1,36 +1,42 @@
 import { flushCompileCache } from 'node:module'
-import type { Config } from './config.ts'
-import { type Closers, createClosers } from './daemon/closers.ts'
+import type { Config } from './config/config.ts'
 import { aborted, createContext } from './daemon/context.ts'
 import { startDatabase } from './daemon/database.ts'
 import { startDemonstration } from './daemon/demonstration.ts'
-import { createMetricsReader } from './daemon/figures.ts'
-import { createHealth } from './daemon/health.ts'
 import { startHealthServer } from './daemon/health-server.ts'
 import { startHttp } from './daemon/http.ts'
-import { createIntake } from './daemon/intake.ts'
 import { startMarketplace } from './daemon/marketplace.ts'
-import { createOldLimits } from './daemon/old-limits.ts'
-import { passRereads } from './daemon/pass-rereads.ts'
-import { createQueues } from './daemon/queues.ts'
-import { rereadSellers } from './daemon/reread-sellers.ts'
-import { createSyncMetrics } from './daemon/sync-metrics.ts'
-import { createWebhooks } from './daemon/webhooks.ts'
-import { registerWork } from './daemon/work.ts'
-import { assertListenable } from './free-port.ts'
+import { openQueues } from './daemon/queues.ts'
+import { registerWorkers, serveQueuedEvents } from './daemon/workers.ts'
+import { buildSaveHooks } from './jobs/commands/kinds/auto-acknowledge.ts'
+import { createDispatch, inboxChannel } from './jobs/dispatch/dispatch.ts'
+import { createIntake } from './jobs/events/intake.ts'
+import { createHealth } from './jobs/monitoring/health.ts'
+import { createMetricsReader } from './jobs/monitoring/metrics-reader.ts'
+import { createChangedLimits } from './jobs/rate-limits/changed-limits.ts'
+import { createRereadAllProcesses } from './jobs/sellers/reread-all-processes.ts'
+import { rereadSellers } from './jobs/sellers/reread-sellers.ts'
+import { followSellers } from './jobs/sellers/served-sellers.ts'
+import { createSyncMetrics } from './jobs/sync/engine/sync-metrics.ts'
+import { changesChannel, Webhooks } from './jobs/webhooks/webhooks.ts'
 import type { Logger } from './observability/log.ts'
-import type { StopSignals } from './stop-signals.ts'
+import { openListener } from './store/db/listener.ts'
+import { sellersChannel } from './store/sellers/sellers.ts'
+import { webhooksChannel } from './store/webhooks/webhook-endpoints.ts'
+import { assertListenable } from './util/net/free-port.ts'
+import { createShutdownHooks, type ShutdownHooks } from './util/shutdown-hooks.ts'
+import type { StopSignals } from './util/stop-signals.ts'
 
 /**
  * Starts the parts that the roles need, runs until it is asked to stop, drains, and closes everything.
  * @throws what keeps it from starting, after closing what was open
  */
 export const startDaemon = async (config: Config, log: Logger, asked: Pick<StopSignals, 'signal' | 'hangUps'>): Promise<void> => {
-  const closers = createClosers(log)
+  const shutdownHooks = createShutdownHooks(log)
   try {
-    await run(config, log, asked, closers)
+    await run(config, log, asked, shutdownHooks)
   } finally {
-    await closers.closeAll()
+    await shutdownHooks.closeAll()
   }
 }
 
@@ -38,9 +44,9 @@ const run = async (
   config: Config,
   log: Logger,
   { signal: stop, hangUps }: Pick<StopSignals, 'signal' | 'hangUps'>,
-  closers: Closers,
+  shutdownHooks: ShutdownHooks,
 ): Promise<void> => {
-  const context = createContext(config, log, stop, closers)
+  const context = createContext(config, log, stop, shutdownHooks)
   const { has } = context
   const { host, port, healthPort } = config.http
   for (const [name, wanted] of [
@@ -52,31 +58,44 @@ const run = async (
 
   const database = await startDatabase(context)
   if (database === null) return
-  const marketplace = await startMarketplace(context, database.database)
+  const queues = openQueues(context, database)
+  const { runtime } = queues
+  const marketplace = await startMarketplace(context, database, queues)
   if (marketplace === null) return
+  // Jobs need the clients of the marketplace until they end.
+  shutdownHooks.add('the jobs in progress', () => runtime.drain(0))
+  const listener = openListener({
+    url: database.sessionUrl,
+    channels: [changesChannel, inboxChannel, sellersChannel, webhooksChannel],
+    log,
+  })
+  shutdownHooks.add('the listener', () => listener.close())
 
-  const queues = createQueues(context, database, marketplace)
-  marketplace.onCommandsDue(queues.wakeWaitingCommands)
-  const intake = createIntake(context, database, marketplace, queues)
+  const opened = { ...context, ...database, ...queues, ...marketplace, listener }
   const { sellers } = marketplace
+  const dispatch = createDispatch(opened)
+  const saveHooks = buildSaveHooks(config.autoAcknowledge)
+  const intake = createIntake({ ...opened, saveHooks })
   const syncMetrics = createSyncMetrics(context.metrics, (id) => (sellers.has(id) ? sellers.client(id).clock().now() : null))
-  if (has('worker')) registerWork({ context, database: database.database, marketplace, queues, intake, syncMetrics })
-  const webhooks = createWebhooks(context, database, queues)
-  await queues.start()
+  const webhooks = new Webhooks({ ...opened, reads: has('scheduler') || has('worker') })
+  const parts = { ...opened, ...dispatch, saveHooks, intake, syncMetrics, webhooks }
+  if (has('worker')) registerWorkers(parts)
+  await runtime.start(dispatch.clockSetBack)
+  if (has('worker') && config.erpEventsQueue) serveQueuedEvents(parts)
+  if (has('scheduler')) dispatch.start()
   webhooks.start()
 
   const observed = {
-    health: createHealth(database, queues, webhooks),
-    metrics: createMetricsReader(context, database, marketplace, queues, syncMetrics),
+    health: createHealth(parts),
+    metrics: createMetricsReader(parts),
   }
   await startHealthServer(context, observed)
-  const oldLimits = createOldLimits(context, database, marketplace, queues)
-  oldLimits.voidWaits()
-  const rereadHere = rereadSellers(context, marketplace, queues, oldLimits, hangUps)
-  const reread = passRereads(context, database, marketplace, queues, rereadHere)
-  const address = has('http')
-    ? await startHttp({ context, database, marketplace, queues, intake, reread, webhooks, observed })
-    : null
+  const changedLimits = createChangedLimits(parts)
+  changedLimits.voidWaits()
+  const rereadHere = rereadSellers({ ...parts, ...changedLimits }, hangUps)
+  const { rereadAll, rereadRemoved } = createRereadAllProcesses({ ...parts, roles: config.roles }, rereadHere)
+  followSellers({ ...parts, rereadRemoved })
+  const address = has('http') ? await startHttp({ ...parts, reread: rereadAll, observed }) : null
   log.info(
     {
       ...(address === null ? {} : { console: `${address}/`, api: `${address}/docs` }),
@@ -95,6 +114,6 @@ const run = async (
   await aborted(stop)
 
   // No new work; what runs gets its time, then it is aborted.
-  const drained = await queues.runtime.drain(config.drainTimeoutMs)
+  const drained = await runtime.drain(config.drainTimeoutMs)
   log.info({ clean: drained.clean, aborted: drained.aborted }, 'drained')
 }

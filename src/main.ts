@@ -1,22 +1,22 @@
-import { listenForStop } from './stop-signals.ts'
+import { listenForStop } from './util/stop-signals.ts'
 
 // Before anything else is loaded: a signal during loading needs a listener.
 const stopping = listenForStop()
 
-const { accessTokenHeader } = await import('./clients/marketplace/authorisation.ts')
+const { accessTokenHeader } = await import('./clients/marketplace/token-authorisation.ts')
 const { profiles } = await import('./clients/marketplace/profiles/index.ts')
-const { configExitCode, InvalidConfig, readConfig } = await import('./config.ts')
+const { configExitCode, InvalidConfig, readConfig } = await import('./config/config.ts')
 const { startDaemon } = await import('./daemon.ts')
-const { harmless } = await import('./observability/harmless.ts')
+const { escapeControlCharacters } = await import('./observability/control-characters.ts')
 const { createLogger, describeError } = await import('./observability/log.ts')
-const { postgresOutage } = await import('./store/faults.ts')
+const { postgresOutage } = await import('./store/db/errors.ts')
 
 const read = () => {
   try {
     return readConfig(process.env, process.stdout.isTTY === true)
   } catch (error) {
     if (!(error instanceof InvalidConfig)) throw error
-    for (const fault of error.faults) console.error(`tallyman: ${harmless(fault)}`)
+    for (const fault of error.faults) console.error(`tallyman: ${escapeControlCharacters(fault)}`)
     return process.exit(configExitCode)
   }
 }
@@ -25,7 +25,7 @@ const config = read()
 const headerPrefixes = [...profiles.values(), ...config.sellers].flatMap(({ headerPrefix }) => headerPrefix ?? [])
 const log = createLogger({
   ...config.log,
-  outageOf: postgresOutage,
+  findOutage: postgresOutage,
   secretHeaders: [...new Set(headerPrefixes)].map(accessTokenHeader),
 })
 for (const name of config.unknownSettings) log.warn({ setting: name }, `${name} is not a setting and has no effect`)

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { oneAccountWarnings } from '../src/config/one-account.ts'
-import { InvalidConfig, readConfig } from '../src/config.ts'
+import { InvalidConfig, readConfig } from '../src/config/config.ts'
+import { listSharedAccountWarnings } from '../src/config/shared-accounts.ts'
 import { configFaults } from './support/config-faults.ts'
 
 const marketplace = { MARKETPLACE_URL: 'https://m.example' }
@@ -18,7 +18,7 @@ const withFiles = (files: Readonly<Record<string, string | Buffer>>): string => 
 }
 
 /** The faults of a sellers file, from its line on. */
-const faultsOf = (
+const listFaults = (
   text: string | Buffer,
   { files = {}, ...variables }: { readonly files?: Readonly<Record<string, string>> } & Readonly<Record<string, unknown>> = {},
 ): readonly string[] => {
@@ -38,37 +38,37 @@ test.each([
   [
     'an alias that names nothing',
     'sellers:\n - sellerId: a\n   clientSecret: *hunter2\n',
-    'line 3, column 18: an alias names nothing',
+    'line 3, column 18: an alias is undefined',
   ],
-  ['an alias of a merge', 'sellers:\n - <<: *hunter2\n', 'line 2, column 8: an alias names nothing'],
+  ['an alias of a merge', 'sellers:\n - <<: *hunter2\n', 'line 2, column 8: an alias is undefined'],
   ['a tag', '- sellerId: a\n  clientSecret: !hunter2 x\n', 'line 2, column 17: a tag is unknown'],
   ['a wrong value of a tag', '- {clientSecret: !!timestamp hunter2}', 'line 1, column 18: a tag is unknown, or its value'],
   ['an open quote', '- sellerId: a\n  clientSecret: "hunter2\n', 'line 3, column 1: a quote, a bracket'],
   ['an escape', '- {clientSecret: "hunter2\\q"}', 'line 1, column 26: an escape in double quotes'],
-  ['a colon', '- sellerId: a\n  clientSecret: hunter2: x\n', 'line 2, column 17: a member stands in the line'],
+  ['a colon', '- sellerId: a\n  clientSecret: hunter2: x\n', 'line 2, column 17: a member is in the line'],
   ['a reserved character', '- {clientSecret: @hunter2}', 'line 1, column 18: a value begins with a reserved character'],
-  ['a member twice', '- clientSecret: hunter2\n  clientSecret: hunter2\n', 'line 2, column 3: a member stands there twice'],
+  ['a member twice', '- clientSecret: hunter2\n  clientSecret: hunter2\n', 'line 2, column 3: a member appears twice'],
   ['a key that is none', '- ? [hunter2]\n  : x\n', 'line 1, column 5: the name of a member is not a text'],
   [
     'aliases without end',
     `- &a [${'x,'.repeat(99)}]\n- &b [${'*a,'.repeat(99)}]\n- &c [${'*b,'.repeat(99)}]\n- [1,\n *c]\n- [*c]`,
-    'line 5, column 2: its aliases lead too far: up to this one to more than 1,000,000 values',
+    'line 5, column 2: its aliases expand to more than 1,000,000 values',
   ],
   [
     'an alias that leads back to itself',
     '- &hunter2\n  skus: [a,\n    *hunter2]\n',
-    'line 3, column 5: an alias leads back to itself',
+    'line 3, column 5: an alias refers to itself',
   ],
   ['lists in lists', `-\n ${'['.repeat(99)}${']'.repeat(99)}\n`, 'line 2, column 52: it is nested more than 50 levels deep'],
   ['no space after the colon', '- {sellerId: a, clientSecret:hunter2}', 'line 1: sellers[0] has a member whose name is unknown'],
   ['no name', '- {sellerId: a, clientSecret: {hunter2}}', 'line 1: sellers[0].clientSecret is wrong'],
 ])('of YAML with %s the fault says where and what, and never what stands there', (_what, text, expected) => {
-  const faults = faultsOf(text)
+  const faults = listFaults(text)
   expect(faults.join('\n')).toContain(expected)
   expect(faults.join('\n')).not.toContain('hunter2')
 })
 
-test('thousands of sellers may share what stands once, and a fault of one of them is told with its line', () => {
+test('thousands of sellers may share what stands once, and a fault of one of them is reported with its line', () => {
   const many = 5_000
   const shared = (id: number): string =>
     id === 0
@@ -81,7 +81,7 @@ test('thousands of sellers may share what stands once, and a fault of one of the
   const read = readConfig({ ...marketplace, SELLERS_FILE: withFiles({ 's.yaml': entries.join('') }) }, false).sellers
   expect(read).toHaveLength(many)
   expect(read.at(-1)).toMatchObject({ skus: ['A', 'B'], rateLimits: read[0]?.rateLimits })
-  expect(faultsOf(`${entries.join('')}- sellerId: one\n  clientId: c\n  clientSecret: s\n  campaignIds: *limits\n`)).toEqual([
+  expect(listFaults(`${entries.join('')}- sellerId: one\n  clientId: c\n  clientSecret: s\n  campaignIds: *limits\n`)).toEqual([
     expect.stringMatching(/^line 25004: sellers\[5000\]\.campaignIds is wrong/),
   ])
 })
@@ -91,7 +91,7 @@ test('the parser says nothing to the process either', () => {
   const hear = (warning: unknown): void => void warned.push(warning)
   process.on('warning', hear)
   onTestFinished(() => void process.off('warning', hear))
-  faultsOf('- ? {hunter2: x}\n  : y\n- clientSecret: !hunter2 z\n')
+  listFaults('- ? {hunter2: x}\n  : y\n- clientSecret: !hunter2 z\n')
   expect(warned).toEqual([])
 })
 
@@ -104,7 +104,7 @@ test.each([
   ['more characters than an index holds', 'x'.repeat(201)],
   ['nothing', ''],
 ])('an id with %s is refused, with its place', (_what, sellerId) => {
-  expect(faultsOf(sellers({}, { sellerId }))).toEqual([
+  expect(listFaults(sellers({}, { sellerId }))).toEqual([
     expect.stringMatching(/^line 8: sellers\[1\]\.sellerId is wrong: is not the id of a seller; accepted: up to 200 characters/),
   ])
   const single = { ...marketplace, SELLER_ID: sellerId, CLIENT_ID: 'c', CLIENT_SECRET: 's' }
@@ -112,8 +112,8 @@ test.each([
 })
 
 test('an id may have any other character, and any that is refused of a seller is refused of its SKUs and campaigns', () => {
-  expect(faultsOf(sellers({ sellerId: 'Käufer & Söhne 😀/~%:', skus: ['a b/1'] }))).toEqual([])
-  expect(faultsOf(sellers({ skus: ['a', 'b\u0000'], campaignIds: ['x'.repeat(3_000)] }))).toEqual([
+  expect(listFaults(sellers({ sellerId: 'Käufer & Söhne 😀/~%:', skus: ['a b/1'] }))).toEqual([])
+  expect(listFaults(sellers({ skus: ['a', 'b\u0000'], campaignIds: ['x'.repeat(3_000)] }))).toEqual([
     expect.stringMatching(/^line \d+: sellers\[0\]\.campaignIds\[0\] is wrong: is not an id/),
     expect.stringMatching(/^line \d+: sellers\[0\]\.skus\[1\] is wrong: is not an id/),
   ])
@@ -134,52 +134,90 @@ test('a credential stands in the entry, in a file or in a variable', () => {
   ])
 })
 
+test('a refresh token may stand in an entry, in a file or in a variable, or be absent', () => {
+  const file = withFiles({
+    token: 'rt-of-a-file\n',
+    's.yaml': sellers(
+      { refreshToken: 'rt-plain', partnerId: '10002' },
+      { sellerId: 'b', refreshTokenFile: 'token' },
+      { sellerId: 'c', refreshTokenEnv: 'TOKEN_OF_C' },
+      { sellerId: 'd' },
+    ),
+  })
+  const read = readConfig({ ...marketplace, SELLERS_FILE: file, TOKEN_OF_C: 'rt-of-a-variable' }, false).sellers
+  expect(read.map(({ refreshToken, partnerId }) => [refreshToken, partnerId])).toEqual([
+    ['rt-plain', '10002'],
+    ['rt-of-a-file', null],
+    ['rt-of-a-variable', null],
+    [null, null],
+  ])
+})
+
+test('a refresh token that is given twice, is empty or has no partner id for a header is a fault with its place', () => {
+  expect(listFaults(sellers({ refreshToken: 'hunter2', refreshTokenEnv: 'HUNTER' }))).toEqual([
+    'line 7: sellers[0].refreshTokenEnv is set beside refreshToken; accepted: one of refreshToken, refreshTokenFile, refreshTokenEnv',
+  ])
+  expect(listFaults(sellers({ refreshTokenEnv: 'UNSET' }))).toEqual([
+    expect.stringMatching(/^line \d: sellers\[0\]\.refreshTokenEnv names a variable that is unset or empty/),
+  ])
+  expect(listFaults(sellers({ sellerId: 'K\u{1F600}', refreshToken: 'hunter2' }))).toEqual([
+    expect.stringMatching(
+      /^line \d: sellers\[0\]\.partnerId is missing while the id of the seller cannot be the value of a header/,
+    ),
+  ])
+  expect(listFaults(sellers({ sellerId: 'K\u{1F600}', refreshToken: 'r', partnerId: '10002' }))).toEqual([])
+  expect(listFaults(sellers({}), { REFRESH_TOKEN: 'hunter2', PARTNER_ID: '10002' })).toEqual([
+    'REFRESH_TOKEN: is set beside SELLERS_FILE; accepted: one of the two',
+    'PARTNER_ID: is set beside SELLERS_FILE; accepted: one of the two',
+  ])
+})
+
 test.each(['clientId', 'clientSecret'])('%s that is missing, empty or given twice is a fault with its place', (credential) => {
   const accepted = `accepted: one of ${credential}, ${credential}File, ${credential}Env`
-  const faultOf = (members: Readonly<Record<string, string>>): readonly string[] =>
-    faultsOf(sellers({}, { sellerId: 'b', [credential]: undefined, ...members }), { files: { empty: ' \n' }, HUNTER: ' ' })
-  expect(faultOf({})).toEqual([`line 7: sellers[1].${credential} is missing; ${accepted}`])
-  expect(faultOf({ [credential]: ' ' })).toEqual([expect.stringMatching(`^line \\d+: sellers\\[1\\].${credential} is wrong`)])
+  const findFault = (members: Readonly<Record<string, string>>): readonly string[] =>
+    listFaults(sellers({}, { sellerId: 'b', [credential]: undefined, ...members }), { files: { empty: ' \n' }, HUNTER: ' ' })
+  expect(findFault({})).toEqual([`line 7: sellers[1].${credential} is missing; ${accepted}`])
+  expect(findFault({ [credential]: ' ' })).toEqual([expect.stringMatching(`^line \\d+: sellers\\[1\\].${credential} is wrong`)])
   for (const [value, other] of [
     ['hunter2', 'File'],
     ['hunter2', 'Env'],
   ] as const)
-    expect(faultOf({ [credential]: value, [`${credential}${other}`]: 'HUNTER' })).toEqual([
+    expect(findFault({ [credential]: value, [`${credential}${other}`]: 'HUNTER' })).toEqual([
       expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}${other} is set beside ${credential}; ${accepted}$`),
     ])
-  expect(faultOf({ [`${credential}File`]: 'empty' })).toEqual([
+  expect(findFault({ [`${credential}File`]: 'empty' })).toEqual([
     expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}File names an empty file`),
   ])
-  expect(faultOf({ [`${credential}File`]: 'nowhere' })).toEqual([
+  expect(findFault({ [`${credential}File`]: 'nowhere' })).toEqual([
     expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}File cannot be read`),
   ])
   for (const name of ['HUNTER', 'UNSET_HUNTER'])
-    expect(faultOf({ [`${credential}Env`]: name })).toEqual([
+    expect(findFault({ [`${credential}Env`]: name })).toEqual([
       expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}Env names a variable that is unset or empty`),
     ])
   // A secret that was put there by mistake.
-  expect(faultOf({ [`${credential}Env`]: 'hunter2' }).join()).not.toContain('hunter2')
-  expect(faultOf({ [`${credential}File`]: 'hunter2' }).join()).not.toContain('hunter2')
-  expect(faultOf({ [`${credential}Env`]: 'hunter 2' })).toEqual([
+  expect(findFault({ [`${credential}Env`]: 'hunter2' }).join()).not.toContain('hunter2')
+  expect(findFault({ [`${credential}File`]: 'hunter2' }).join()).not.toContain('hunter2')
+  expect(findFault({ [`${credential}Env`]: 'hunter 2' })).toEqual([
     expect.stringMatching(`sellers\\[1\\].${credential}Env is wrong: is not the name of a variable`),
   ])
 })
 
-test('a mark of UTF-8 in front is passed over, another encoding is a fault, and so is an id that no address can hold', () => {
+test('a mark of UTF-8 in front is skipped, another encoding is a fault, and so is an id that no address can hold', () => {
   const list = '- {sellerId: a, clientId: c, clientSecret: s}\n'
-  expect(faultsOf(`\uFEFF${list}`)).toEqual([])
-  expect(faultsOf(`\uFEFF${sellers({})}`)).toEqual([])
-  expect(faultsOf(Buffer.from(list.replace('s}', 'm\u00fcller}'), 'latin1'))).toEqual([
+  expect(listFaults(`\uFEFF${list}`)).toEqual([])
+  expect(listFaults(`\uFEFF${sellers({})}`)).toEqual([])
+  expect(listFaults(Buffer.from(list.replace('s}', 'm\u00fcller}'), 'latin1'))).toEqual([
     'cannot be read as JSON or YAML: it is not in UTF-8',
   ])
   for (const sellerId of ['.', '..'])
-    expect(faultsOf(sellers({ sellerId }))).toEqual([expect.stringMatching(/^line 3: sellers\[0\].sellerId is wrong/)])
+    expect(listFaults(sellers({ sellerId }))).toEqual([expect.stringMatching(/^line 3: sellers\[0\].sellerId is wrong/)])
 })
 
 test('a seller twice and an address that is missing are faults with their places', () => {
-  const faults = faultsOf(sellers({ marketplaceUrl: 'https://m.example' }, {}), { MARKETPLACE_URL: '' })
+  const faults = listFaults(sellers({ marketplaceUrl: 'https://m.example' }, {}), { MARKETPLACE_URL: '' })
   expect(faults).toEqual([
-    'line 9: sellers[1].sellerId stands in it twice, as in sellers[0]; accepted: each seller once',
+    'line 9: sellers[1].sellerId appears twice, first in sellers[0]; accepted: each seller once',
     expect.stringMatching(/^line 8: sellers\[1\]\.marketplaceUrl is missing while MARKETPLACE_URL is unset/),
   ])
 })
@@ -190,13 +228,13 @@ test.each([
   [
     'a member of the document',
     `seller:\n${named}`,
-    /^line 1: seller is unknown, sellers is near; accepted: sellers, each with sellerId/,
+    /^line 1: seller is unknown \(did you mean sellers\?\); accepted: sellers, each with sellerId/,
   ],
   ['a list', `sellers:\n${named}  campaignIds:\n    1: x\n`, /^line 5: sellers\[0\]\.campaignIds is wrong/],
   [
     'an operation',
     `${named}  rateLimits:\n    orders.shop:\n      tokens: 30\n      per: 1m\n`,
-    /^line 5: sellers\[0\]\.rateLimits\.orders\.shop is wrong: there is no operation orders\.shop, orders\.ship is near/,
+    /^line 5: sellers\[0\]\.rateLimits\.orders\.shop is wrong: there is no operation orders\.shop \(did you mean orders\.ship\?\)/,
   ],
   [
     'a limit without its tokens',
@@ -206,17 +244,17 @@ test.each([
   [
     'a member of a limit',
     `${named}  rateLimits:\n    orders.ship:\n      tokens: 3\n      per: 1m\n      token:\n        3\n`,
-    /^line 8: sellers\[0\]\.rateLimits\.orders\.ship\.token is unknown, tokens is near; accepted: operation -> /,
+    /^line 8: sellers\[0\]\.rateLimits\.orders\.ship\.token is unknown \(did you mean tokens\?\); accepted: operation -> /,
   ],
 ])('a fault names the line of the name, though what it is about begins below: %s', (_what, text, fault) => {
-  expect(faultsOf(text)).toContainEqual(expect.stringMatching(fault))
+  expect(listFaults(text)).toContainEqual(expect.stringMatching(fault))
 })
 
 test('an operation that there is not is answered with the names of those that there are', () => {
   const rateLimits = { 'orders.shop': { tokens: 30, per: '1m' } }
-  expect(faultsOf(sellers({ rateLimits }))).toEqual([
+  expect(listFaults(sellers({ rateLimits }))).toEqual([
     expect.stringMatching(
-      /^line 7: sellers\[0\]\.rateLimits\.orders\.shop is wrong: there is no operation orders\.shop, orders\.ship is near; accepted: .*; operations: .*orders\.cancel, /,
+      /^line 7: sellers\[0\]\.rateLimits\.orders\.shop is wrong: there is no operation orders\.shop \(did you mean orders\.ship\?\); accepted: .*; operations: .*orders\.cancel, /,
     ),
   ])
 })
@@ -224,7 +262,7 @@ test('an operation that there is not is answered with the names of those that th
 test.each(['CLIENT_SECRET', 'API_KEY'])('a %s_FILE that is no path is a fault that does not repeat it', (name) => {
   const others = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', ...(name === 'API_KEY' ? { CLIENT_SECRET: 's' } : {}) }
   const read = (): string => configFaults({ ...others, [`${name}_FILE`]: 'hunter2' }).join()
-  expect(read()).toMatch(new RegExp(`^${name}_FILE: what it names cannot be read: there is no such file \\(ENOENT\\); accepted`))
+  expect(read()).toMatch(new RegExp(`^${name}_FILE: the file cannot be read: there is no such file \\(ENOENT\\); accepted`))
   expect(read()).not.toContain('hunter2')
 })
 
@@ -240,15 +278,20 @@ test('sellers that share an account at one marketplace are named in a warning', 
     sellerId,
     clientId,
     marketplaceUrl,
+    refreshToken: null,
+    partnerId: null,
   })
-  expect(oneAccountWarnings([at('a', 'c1'), at('b', 'c2'), at('c', 'c1', 'https://two.example'), at('d', 'c1', null)])).toEqual(
-    [],
-  )
+  expect(
+    listSharedAccountWarnings([at('a', 'c1'), at('b', 'c2'), at('c', 'c1', 'https://two.example'), at('d', 'c1', null)]),
+  ).toEqual([])
   const many = Array.from({ length: 7 }, (_, index) => at(`copy-${index}`, 'c3'))
-  expect(oneAccountWarnings([at('a', 'c1'), at('b', 'c2'), at('twin', 'c1'), ...many])).toEqual([
-    expect.stringMatching(/^sellers a, twin have one client id at one marketplace: /),
+  expect(listSharedAccountWarnings([at('a', 'c1'), at('b', 'c2'), at('twin', 'c1'), ...many])).toEqual([
+    expect.stringMatching(/^sellers a, twin have the same client id at the same marketplace: /),
     expect.stringMatching(/^sellers copy-0, copy-1, copy-2, copy-3, copy-4 and 2 more have /),
   ])
+  const connected = (sellerId: string, partnerId: string | null) => ({ ...at(sellerId, 'app'), refreshToken: 'r', partnerId })
+  expect(listSharedAccountWarnings([connected('a', null), connected('b', '10002'), connected('c', '10003')])).toEqual([])
+  expect(listSharedAccountWarnings([connected('a', '10002'), connected('b', '10002')])).toHaveLength(1)
 })
 
 describe('a file that is no regular one is refused at once, and the fault says what it is', () => {
@@ -291,7 +334,7 @@ describe('a file that is no regular one is refused at once, and the fault says w
     expect(fault).toContain(': line 5: sellers[1].clientSecretFile cannot be read: ')
     expect(fault).toMatch(why)
     const single = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', CLIENT_SECRET_FILE: path.resolve(folder, name) }
-    expect(configFaults(single).join('\n')).toMatch(/^CLIENT_SECRET_FILE: what it names cannot be read: /)
+    expect(configFaults(single).join('\n')).toMatch(/^CLIENT_SECRET_FILE: the file cannot be read: /)
     expect(configFaults(single).join('\n')).toMatch(why)
   })
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readConfig, readSellersAgain } from '../src/config.ts'
+import { readConfig, readSellersAgain } from '../src/config/config.ts'
 import { configFaults } from './support/config-faults.ts'
 
 const file = (name: string, content: string): string => {
@@ -31,6 +31,43 @@ describe('readConfig', () => {
       POLL_ORDER_SWEEP: 86_400_000,
       POLL_RETURNS: 900_000,
     })
+  })
+
+  test('one seller may have a refresh token and a partner id, also from a file that is read again', () => {
+    const [plain] = readConfig({ ...marketplace, REFRESH_TOKEN: 'rt-1', PARTNER_ID: '10002' }, false).sellers
+    expect(plain).toMatchObject({ refreshToken: 'rt-1', partnerId: '10002' })
+    expect(readConfig(marketplace, false).sellers[0]).toMatchObject({ refreshToken: null, partnerId: null })
+    const path = file('token', 'rt-2\n')
+    const source = { ...marketplace, REFRESH_TOKEN_FILE: path }
+    expect(readConfig(source, false).sellers[0]?.refreshToken).toBe('rt-2')
+    writeFileSync(path, 'rt-3')
+    expect(readSellersAgain(source)[0]?.refreshToken).toBe('rt-3')
+    expect(configFaults({ ...marketplace, SELLER_ID: 'K\u{1F600}', REFRESH_TOKEN: 'rt-1' })).toEqual([
+      'PARTNER_ID: is missing while the id of the seller cannot be the value of a header; accepted: its id at the marketplace',
+    ])
+    expect(configFaults({ REFRESH_TOKEN: 'rt-1' })).toEqual([
+      expect.stringMatching(/^MARKETPLACE_URL: is unset while REFRESH_TOKEN is set/),
+    ])
+  })
+
+  test('keys that encrypt refresh tokens have 32 bytes, and are shown nowhere', () => {
+    const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+    const text = `${one.toString('base64')},${two.toString('base64')}`
+    const config = readConfig({ TOKEN_ENCRYPTION_KEY: text }, false)
+    expect(config.tokenEncryptionKeys).toEqual([one, two])
+    expect(readConfig({}, false).tokenEncryptionKeys).toEqual([])
+    expect(config.shown.find(({ name }) => name === 'TOKEN_ENCRYPTION_KEY')).toMatchObject({
+      value: null,
+      secret: true,
+      isSet: true,
+    })
+    for (const wrong of ['hunter2', Buffer.alloc(16, 1).toString('base64'), `${one.toString('base64')},hunter2`]) {
+      const faults = configFaults({ TOKEN_ENCRYPTION_KEY: wrong })
+      expect(faults).toEqual([
+        expect.stringMatching(/^TOKEN_ENCRYPTION_KEY: is not a list of keys; accepted: base64 of 32 bytes/),
+      ])
+      expect(faults.join()).not.toContain('hunter2')
+    }
   })
 
   test('acknowledges before it ships, unless told to refuse', () => {
@@ -92,7 +129,7 @@ describe('readConfig', () => {
       batchEvents: 1_000,
       connections: 500,
       streams: 100,
-      faultsTold: 100,
+      maxReportedFaults: 100,
     })
     expect(readConfig({}, false).maxPageRecords).toBe(10_000)
     expect(readConfig({ MAX_STREAMS: '0', MAX_CONNECTIONS: '7' }, false).http.limits).toMatchObject({
@@ -101,10 +138,10 @@ describe('readConfig', () => {
     })
     expect(configFaults({ MAX_BATCH_EVENTS: '1001', MAX_STREAMS: '-1', MAX_CONNECTIONS: 'many', MAX_BODY_BYTES: '1e6' })).toEqual(
       [
-        'MAX_BODY_BYTES: is not a bound; accepted: a whole number from 1024 to 16777216',
-        'MAX_BATCH_EVENTS: is not a bound; accepted: a whole number from 1 to 1000',
-        'MAX_CONNECTIONS: is not a bound; accepted: a whole number from 1 to 100000',
-        'MAX_STREAMS: is not a bound; accepted: a whole number from 0 to 100000',
+        'MAX_BODY_BYTES: is not a valid number; accepted: a whole number from 1024 to 16777216',
+        'MAX_BATCH_EVENTS: is not a valid number; accepted: a whole number from 1 to 1000',
+        'MAX_CONNECTIONS: is not a valid number; accepted: a whole number from 1 to 100000',
+        'MAX_STREAMS: is not a valid number; accepted: a whole number from 0 to 100000',
       ],
     )
   })
@@ -242,7 +279,7 @@ describe('readConfig', () => {
   test('refuses an address with a user name or a password, without repeating it', () => {
     for (const userInfo of ['user', 'user:hunter2', ':hunter2']) {
       const faults = configFaults({ ...marketplace, MARKETPLACE_URL: `https://${userInfo}@marketplace.example` })
-      expect(faults).toEqual([expect.stringMatching(/^MARKETPLACE_URL: has a user name or a password in it/)])
+      expect(faults).toEqual([expect.stringMatching(/^MARKETPLACE_URL: contains a user name or a password/)])
       expect(faults[0]).not.toContain('hunter2')
     }
   })
@@ -250,11 +287,11 @@ describe('readConfig', () => {
   test('refuses what no request can be made of: an address with a query, a name that no header can carry', () => {
     for (const end of ['?a=b', '#c', '/path?', '/#'])
       expect(configFaults({ ...marketplace, MARKETPLACE_URL: `https://marketplace.example${end}` })).toEqual([
-        expect.stringMatching(/^MARKETPLACE_URL: has a query/),
+        expect.stringMatching(/^MARKETPLACE_URL: contains a query/),
       ])
     for (const name of ['Zürich ☃', 'x\r\nEvil: 1', 'a\u007fb'])
       expect(configFaults({ ...marketplace, SERVICE_NAME: name })).toEqual([
-        expect.stringMatching(/^SERVICE_NAME: holds characters that no header can carry/),
+        expect.stringMatching(/^SERVICE_NAME: contains characters that are invalid in a header/),
       ])
     expect(readConfig({ ...marketplace, SERVICE_NAME: 'Zürich 2' }, false).sellers[0]?.serviceName).toBe('Zürich 2')
   })
@@ -308,14 +345,14 @@ describe('readConfig', () => {
         expect.stringMatching(new RegExp(`^line ${first + 7}: sellers\\[1\\]\\.clientSecret is wrong: `)),
         expect.stringMatching(new RegExp(`^line ${first + 10}: sellers\\[1\\]\\.profile is wrong: .*specification`)),
         `line ${first + 11}: sellers[1].colour is unknown`,
-        `line ${first + 12}: sellers[1].clientIdd is unknown, clientId is near`,
+        `line ${first + 12}: sellers[1].clientIdd is unknown (did you mean clientId?)`,
       ])
       expect(faults.join()).not.toContain('hunter2')
     }
     for (const [text, fault] of [
       ['', 'sellers is missing'],
-      ['[]', 'sellers is wrong: must hold at least one seller'],
-      ['{"seller": []}', 'seller is unknown, sellers is near'],
+      ['[]', 'sellers is wrong: must contain at least one seller'],
+      ['{"seller": []}', 'seller is unknown (did you mean sellers?)'],
       ['"text"', 'the document is wrong'],
     ] as const) {
       const faults = configFaults({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: file('s.yaml', text) })
@@ -327,10 +364,10 @@ describe('readConfig', () => {
 describe('a misspelt setting', () => {
   test('is a fault that names the one that is meant', () => {
     expect(configFaults({ POLL_ORDRES: '5m', MARKETPLACE_PROFIL: 'walmart-us', MAX_STREAM: '3', Poll_returns: 'off' })).toEqual([
-      'POLL_ORDRES: is no setting; accepted: POLL_ORDERS, which is near',
-      'MARKETPLACE_PROFIL: is no setting; accepted: MARKETPLACE_PROFILE, which is near',
-      'MAX_STREAM: is no setting; accepted: MAX_STREAMS, which is near',
-      'Poll_returns: is no setting; accepted: POLL_RETURNS, which is near',
+      'POLL_ORDRES: is not a setting (did you mean POLL_ORDERS?)',
+      'MARKETPLACE_PROFIL: is not a setting (did you mean MARKETPLACE_PROFILE?)',
+      'MAX_STREAM: is not a setting (did you mean MAX_STREAMS?)',
+      'Poll_returns: is not a setting (did you mean POLL_RETURNS?)',
     ])
   })
 
@@ -338,11 +375,11 @@ describe('a misspelt setting', () => {
     expect(
       configFaults({ EVENT_SECRET: 'x', SELERS_FILE: 'x', MARKETPLACEURL: 'x', RETIAN_RUNS: '3d', MX_STREAMS: '3' }),
     ).toEqual([
-      'EVENT_SECRET: is no setting; accepted: EVENTS_SECRET, which is near',
-      'SELERS_FILE: is no setting; accepted: SELLERS_FILE, which is near',
-      'MARKETPLACEURL: is no setting; accepted: MARKETPLACE_URL, which is near',
-      'RETIAN_RUNS: is no setting; accepted: RETAIN_RUNS, which is near',
-      'MX_STREAMS: is no setting; accepted: MAX_STREAMS, which is near',
+      'EVENT_SECRET: is not a setting (did you mean EVENTS_SECRET?)',
+      'SELERS_FILE: is not a setting (did you mean SELLERS_FILE?)',
+      'MARKETPLACEURL: is not a setting (did you mean MARKETPLACE_URL?)',
+      'RETIAN_RUNS: is not a setting (did you mean RETAIN_RUNS?)',
+      'MX_STREAMS: is not a setting (did you mean MAX_STREAMS?)',
     ])
   })
 

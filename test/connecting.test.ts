@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { readConfig } from '../src/config/config.ts'
 import { cli } from './cli/run.ts'
 import { untilEffects } from './daemon/support.ts'
 import { startTestDaemon, type TestDaemon } from './support/daemon.ts'
@@ -21,7 +22,7 @@ import { type Receiver, startReceiver } from './webhooks/receiver.ts'
 const page = readFileSync('docs/connecting-a-marketplace.md', 'utf8')
 
 /** The blocks of a section in a language. */
-const blocksOf = (heading: string, language: string): readonly string[] => {
+const listBlocks = (heading: string, language: string): readonly string[] => {
   const section = page.split(/^##+ /m).find((part) => part.startsWith(`${heading}\n`))
   const found = [...(section ?? '').matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, kind, text = '']) =>
     kind === language ? [text] : [],
@@ -30,7 +31,7 @@ const blocksOf = (heading: string, language: string): readonly string[] => {
   return found
 }
 const only = (heading: string, language: string): string => {
-  const [block = '', ...more] = blocksOf(heading, language)
+  const [block = '', ...more] = listBlocks(heading, language)
   expect(more).toEqual([])
   return block
 }
@@ -61,15 +62,15 @@ const play = async (text: string): Promise<readonly string[]> => {
     expect(words.slice(0, 2)).toEqual(['npx', 'tallyman'])
     const args = words.slice(2).map((word) => (word.endsWith('.json') ? path.join(folder, word) : word))
     const { DATA_DIR: _, ...environment } = settings
-    const { code, out, talk } = await cli(args, { ...environment, TALLYMAN_URL: daemon.url, USER: 'ada' })
-    expect({ line, code, out, talk }).toMatchObject({ code: 0 })
+    const { code, out, messages } = await cli(args, { ...environment, TALLYMAN_URL: daemon.url, USER: 'ada' })
+    expect({ line, code, out, messages }).toMatchObject({ code: 0 })
     printed.push(out)
   }
   return printed
 }
 
 /** The settings that a block exports, with what stands for the marketplace, the database and the folder of the secrets. */
-const settingsOf = (text: string): Record<string, string> =>
+const findSettings = (text: string): Record<string, string> =>
   Object.fromEntries(
     [...text.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name = '', value = '']) => [
       name,
@@ -105,13 +106,13 @@ const writes = async (): Promise<readonly string[]> =>
     )
 
 test('1. Settings: the secrets are made, and the daemon runs with what the page exports', async () => {
-  const [secrets = '', exported = ''] = blocksOf('1. Settings', 'sh')
+  const [secrets = '', exported = ''] = listBlocks('1. Settings', 'sh')
   await shell(secrets)
   expect((await stat(path.join(folder, 'api-key'))).mode & 0o777).toBe(0o600)
   await writeFile(path.join(folder, 'client-secret'), 'of-the-portal\n')
   eventsSecret = readFileSync(path.join(folder, 'events-secret'), 'utf8').trim()
   settings = {
-    ...settingsOf(exported),
+    ...findSettings(exported),
     DATA_DIR: folder,
     WEBHOOK_PRIVATE_ADDRESSES: 'allow',
     RATE_LIMITS: '{"returns.list": {"tokens": 1000, "per": "1m"}}',
@@ -155,6 +156,14 @@ test('6. and 7.: one order is accepted; a seller is paused and resumed', async (
   const [paused, resumed] = await play(only('7. All orders', 'sh'))
   expect(paused).toContain('is paused')
   expect(resumed).toContain('is active')
+})
+
+test('a seller of a solution provider is read from the file that the page shows', async () => {
+  const file = path.join(folder, 'sellers.json')
+  await writeFile(file, only('Sellers of a solution provider', 'json').replaceAll('/run/secrets', folder))
+  await writeFile(path.join(folder, 'shop-a-refresh-token'), 'rt-1\n')
+  const { sellers } = readConfig({ MARKETPLACE_URL: sandbox.url, SELLERS_FILE: file, APP_CLIENT_ID: 'of-the-app' }, false)
+  expect(sellers).toMatchObject([{ clientId: 'of-the-app', partnerId: '10001234567', refreshToken: 'rt-1' }])
 })
 
 test('an event signed by a shell, and a batch signed by Node, are taken; one with another secret is not', async () => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readCliSettings } from '../src/cli/settings.ts'
-import { addressFile, readDaemonAddress, writeDaemonAddress } from '../src/daemon-address.ts'
-import { shownAddressAt, withoutPassword } from '../src/embedded/address.ts'
+import { buildShownAddress, withoutPassword } from '../src/embedded/address.ts'
+import { addressFile, readDaemonAddress, writeDaemonAddress } from '../src/util/net/daemon-address.ts'
 
 const newFolder = async (): Promise<string> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-address-'))
@@ -47,7 +47,7 @@ test('the address of a database is shown without its password, fit for a shell',
   expect(withoutPassword('postgresql://u:s3cret@db.example:5433/shop?sslmode=require&password=s3cret')).toBe(
     'postgresql://u@db.example:5433/shop?sslmode=require',
   )
-  expect(shownAddressAt(5_432, '/srv/the data/postgres.pgpass')).toBe(
+  expect(buildShownAddress(5_432, '/srv/the data/postgres.pgpass')).toBe(
     'postgresql://tallyman@127.0.0.1:5432/tallyman?passfile=/srv/the%20data/postgres.pgpass',
   )
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { withMap } from '../scripts/pages/architecture-map.ts'
 
 /** Longest line of prose, and longest cell of a table, in characters. */
 const maxLine = 160
@@ -12,6 +13,7 @@ const root = path.resolve(import.meta.dirname, '..')
 /** Every page that people read, relative to the root of the repository. */
 const pages = async (): Promise<readonly string[]> => [
   'README.md',
+  'ARCHITECTURE.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   ...(await readdir(path.join(root, 'docs'), { recursive: true }))
@@ -26,7 +28,7 @@ const linkOnly = /^\s*(?:[-*] )?(?:!?\[[^\]]*\]\([^)]*\)|<?https?:\/\/\S+>?)[.,;
 /** A list item that holds nothing but one code span, such as a test's name or a shape, cannot be wrapped either. */
 const codeOnly = /^\s*(?:[-*] )?(?:[A-Z]\d+\.\d+ )?`[^`]+`[.,;:]?$/
 
-const cellsOf = (row: string): readonly string[] => row.split(/(?<!\\)\|/).map((cell) => cell.trim())
+const listCells = (row: string): readonly string[] => row.split(/(?<!\\)\|/).map((cell) => cell.trim())
 
 /** Lines and cells of a page that are too long, with their line numbers. Code fences do not count. */
 const tooLong = (text: string): readonly string[] => {
@@ -39,13 +41,31 @@ const tooLong = (text: string): readonly string[] => {
     }
     if (fenced) return []
     if (line.trimStart().startsWith('|')) {
-      return cellsOf(line)
+      return listCells(line)
         .filter((cell) => cell.length > maxCell)
         .map((cell) => at(cell.length, 'a cell'))
     }
     return line.length > maxLine && !linkOnly.test(line) && !codeOnly.test(line) ? [at(line.length, 'a line')] : []
   })
 }
+
+test('the map of ARCHITECTURE.md shows the imports: npm run architecture writes it', () => {
+  const page = readFileSync(path.join(root, 'ARCHITECTURE.md'), 'utf8')
+  expect(page).toContain('jobs --> store')
+  expect(withMap(page)).toBe(page)
+})
+
+test('the index of decisions lists each record with its title, in their order', async () => {
+  const folder = path.join(root, 'docs/decisions')
+  const records = (await readdir(folder)).filter((file) => file !== 'README.md').sort()
+  const titles = records.map((file) => {
+    const [heading = ''] = readFileSync(path.join(folder, file), 'utf8').split('\n')
+    return `- [${heading.replace(/^# /, '')}](${file})`
+  })
+  const index = readFileSync(path.join(folder, 'README.md'), 'utf8').split('\n')
+  expect(index.filter((line) => line.startsWith('- '))).toEqual(titles)
+  expect(records.map((file) => Number(file.slice(0, 4)))).toEqual(records.map((_, place) => place + 1))
+})
 
 test('long lines and cells are found, except code fences, links and code spans', () => {
   const long = 'word '.repeat(maxLine / 5).concat('end')

@@ -28,23 +28,23 @@ const reasons: readonly (readonly [begins: string, why: string])[] = [
   ['npm start ', 'they never end, or run this; test/daemon/start.test.ts starts the first'],
   ['export DATABASE_URL=', 'it needs an account at a marketplace'],
 ]
-const markOf = (page: string, mark: string, text: string): string => {
+const buildMark = (page: string, mark: string, text: string): string => {
   const [, why] = (page === 'README.md' && reasons.find(([begins]) => text.startsWith(begins))) || []
   return why === undefined ? mark : `not-run="${why}"`
 }
 
-const blocksOf = (page: string, source: string): readonly Block[] =>
+const listBlocks = (page: string, source: string): readonly Block[] =>
   [...source.matchAll(/^ *```(\S*)(?: +(\S[^\n]*))?\n(.*?)^ *```$/gms)].map((match) => {
     const [, language = '', mark = '', text = ''] = match
     const line = source.slice(0, match.index).split('\n').length
-    return { page, line, language, mark: markOf(page, mark, text), text }
+    return { page, line, language, mark: buildMark(page, mark, text), text }
   })
 
 const pages = [
   'README.md',
   ...(await readdir('docs', { recursive: true })).filter((file) => file.endsWith('.md')).map((file) => `docs/${file}`),
 ]
-const blocks = pages.sort().flatMap((page) => blocksOf(page, readFileSync(page, 'utf8')))
+const blocks = pages.sort().flatMap((page) => listBlocks(page, readFileSync(page, 'utf8')))
 const at = ({ page, line, language }: Block): string => `${page}:${line} (${language})`
 
 /** Pages whose blocks of a language are run by a test of their own. */
@@ -70,7 +70,7 @@ const ranHere = [
 ]
 
 /** Why a block is not accepted; null: it is run, read or marked. */
-const faultOf = (block: Block): string | null => {
+const findFault = (block: Block): string | null => {
   const { page, language, mark, text } = block
   if (/^not-run="[^"]{10,}"$/.test(mark) || mark === 'output') return null
   if (mark !== '') return `unknown mark ${mark}`
@@ -91,7 +91,7 @@ const faultOf = (block: Block): string | null => {
 describe('every block of code', () => {
   test('is run, is JSON, or says why it is not run', () => {
     expect(blocks.length).toBeGreaterThan(50)
-    const faults = blocks.map((block) => [at(block), faultOf(block)])
+    const faults = blocks.map((block) => [at(block), findFault(block)])
     expect(faults.filter(([, fault]) => fault !== null)).toEqual([])
   })
 
@@ -102,7 +102,7 @@ describe('every block of code', () => {
     ['```sh not-run=""\ntrue\n```\n', 'unknown mark'],
     ['```\ntrue\n```\n', 'is run by no test'],
   ])('that is not is found: %j', (source, fault) => {
-    expect(blocksOf('docs/other.md', source).map(faultOf)).toEqual([expect.stringContaining(fault)])
+    expect(listBlocks('docs/other.md', source).map(findFault)).toEqual([expect.stringContaining(fault)])
   })
 
   test('that a test of its own runs is named there', () => {
@@ -135,7 +135,7 @@ const play = async (text: string): Promise<string> => {
 }
 
 /** Commands of a block, one by one; a line that ends within quotes goes on. */
-const commandsOf = ({ text }: Block): readonly string[] => {
+const listCommands = ({ text }: Block): readonly string[] => {
   const commands: string[] = []
   let open = ''
   for (const line of text.split('\n')) {
@@ -176,21 +176,35 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('README.md: the first commands place an order, acknowledge and ship it, and show what became of it', async () => {
+test('README.md: the first commands place an order, acknowledge and ship it, and show what became of it; twice', async () => {
   const [block, ...more] = runBlocks('README.md', 'sh')
   expect(more).toEqual([])
-  const commands = block === undefined ? [] : commandsOf(block)
+  const commands = block === undefined ? [] : listCommands(block)
   const [show = ''] = commands.slice(-1)
-  expect(show).toMatch(/^npx tallyman orders show \d+$/)
-  const said = await play(commands.slice(0, -1).join('\n'))
-  expect(said).toContain('"purchaseOrderIds":["1796277083022"]')
-  expect(said.match(/"status":"accepted"/g)).toHaveLength(2)
-  await eventually(async () => {
-    const shown = await play(show)
-    expect(shown).toMatch(/^1 +KETTLE-RED +2 +2 +2 +0 +0 +UPS 1Z999AA10123456784$/m)
-    expect(shown).toMatch(/ship +confirmed /m)
-  })
-})
+  expect(show).toBe('npx tallyman orders show $order')
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    for (const times of [1, 2]) {
+      const said = await play([...commands.slice(0, -1), 'echo; echo "order=$order"'].join('\n'))
+      const [, order = ''] = /^order=(\d+)$/m.exec(said) ?? []
+      expect(said).toContain(`"purchaseOrderIds":["${order}"]`)
+      expect(said.match(/"status":"accepted"/g)).toHaveLength(2)
+      await eventually(async () => {
+        const shown = await play(show.replace('$order', order))
+        expect(shown).toMatch(/^1 +KETTLE-RED +2 +2 +2 +0 +0 +UPS 1Z999AA10123456784$/m)
+        expect(shown).toMatch(/ship +confirmed /m)
+      })
+      const { rows } = await client.query(
+        `SELECT count(DISTINCT o.purchase_order_id)::int AS orders, bool_and(s.shipped_at > o.order_date) AS later
+         FROM warehouse.orders o JOIN warehouse.order_line_statuses s USING (seller_id, purchase_order_id) WHERE s.tracking_number IS NOT NULL`,
+      )
+      expect(rows).toEqual([{ orders: times, later: true }])
+    }
+  } finally {
+    await client.end()
+  }
+}, 60_000)
 
 test('docs/interface.md: the list comes as a table, and the types are exported', async () => {
   for (const block of runBlocks('docs/interface.md', 'sh')) await play(block.text)
@@ -205,7 +219,7 @@ test('docs/interface.md: the list comes as a table, and the types are exported',
 test('docs/keys.md: a key is added, listed, rotated and revoked', async () => {
   let id = ''
   for (const block of runBlocks('docs/keys.md', 'sh'))
-    for (const command of commandsOf(block)) {
+    for (const command of listCommands(block)) {
       const said = await play(command.replace(/\bID\b/, id))
       id = /^key (\S+) \(ERP of shop A\)/m.exec(said)?.[1] ?? id
       expect(id, said).not.toBe('')
@@ -216,7 +230,7 @@ test('docs/keys.md: a key is added, listed, rotated and revoked', async () => {
 test('docs/webhooks.md: an endpoint is added and tried', async () => {
   const [block, ...more] = runBlocks('docs/webhooks.md', 'sh')
   expect(more).toEqual([])
-  const [add = '', tried = ''] = block === undefined ? [] : commandsOf(block)
+  const [add = '', tried = ''] = block === undefined ? [] : listCommands(block)
   const said = await play(add.replace('https://erp.example/hooks/tallyman', receiver.url))
   const [id = ''] = /wh_[0-9a-f]{32}/.exec(said) ?? []
   expect(await play(tried.replace(/wh_[0-9a-f]{32}/, id))).toContain('204')
@@ -225,7 +239,7 @@ test('docs/webhooks.md: an endpoint is added and tried', async () => {
 
 test('docs/sandbox.md: the first steps', async () => {
   for (const block of runBlocks('docs/sandbox.md', 'sh')) {
-    const commands = commandsOf(block)
+    const commands = listCommands(block)
     // The program itself runs here already.
     expect(commands[0]).toBe('npm run sandbox')
     for (const command of commands.slice(1)) {

@@ -7,25 +7,25 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { problemKinds } from '../src/http/problems.ts'
 import { processReceivedEvent } from '../src/jobs/events/process.ts'
 import { createLogger, createQuietLog } from '../src/observability/log.ts'
-import { createQueueBackend } from '../src/queues/backend.ts'
-import { type Database, openDatabase } from '../src/store/database.ts'
+import { createQueueBackend } from '../src/queues/backend/backend.ts'
+import { type Database, openDatabase } from '../src/store/db/database.ts'
 import { marketplace, parts } from './jobs/events/support.ts'
 import { orderLine, purchaseOrder } from './support/orders.ts'
 import { startTestPostgres, type TestPostgres } from './support/postgres.ts'
 import { seedOrder } from './support/store.ts'
-import { vocabularyOf } from './support/vocabulary.ts'
+import { findVocabulary } from './support/vocabulary.ts'
 
 // The statements of docs/events.md, as they stand there.
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../docs/events.md'), 'utf8')
 
-const sectionOf = (heading: string): string => {
+const formatSection = (heading: string): string => {
   const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`))
   if (section === undefined) throw new Error(`docs/events.md has no section "${heading}"`)
   return section
 }
-const sqlOf = (heading: string): readonly string[] =>
-  [...sectionOf(heading).matchAll(/^```sql\n(.*?)^```/gms)].map(([, sql]) => sql ?? '')
+const listSql = (heading: string): readonly string[] =>
+  [...formatSection(heading).matchAll(/^```sql\n(.*?)^```/gms)].map(([, sql]) => sql ?? '')
 
 let postgres: TestPostgres
 let url: string
@@ -34,7 +34,7 @@ beforeAll(async () => {
   // Its roles are of the cluster: a server of its own.
   postgres = await startTestPostgres()
   url = await postgres.database()
-  database = openDatabase({ url, vocabularyOf })
+  database = openDatabase({ url, findVocabulary })
 })
 afterAll(async () => {
   await database.close()
@@ -63,7 +63,7 @@ const asErp = (name: string): string => {
 }
 
 describe('the SQL inbox as documented', () => {
-  const [createRole = '', grants = '', insert = '', select = ''] = sqlOf('Over SQL')
+  const [createRole = '', grants = '', insert = '', select = ''] = listSql('Over SQL')
 
   test('works with the role, from the first statement to the commands', async () => {
     await seedOrder(database, 's-1', purchaseOrder('1796277083022', [orderLine('1', 'KETTLE-RED', 2)]))
@@ -98,7 +98,7 @@ describe('the SQL inbox as documented', () => {
     expect(event?.rows).toMatchObject([{ status: 'rejected' }])
     expect(event?.rows[0]?.problem.errors).toContainEqual({
       path: 'data.parcels[0].trackingNo',
-      message: expect.stringContaining('is unknown, trackingNumber is near'),
+      message: expect.stringContaining('is unknown (did you mean trackingNumber?)'),
     })
   })
 })
@@ -109,8 +109,8 @@ test('the rights for the queue suffice to add a job as the documented producer d
   await backend.open()
   await backend.close()
   await run("CREATE ROLE queue_erp LOGIN PASSWORD 'change-me'")
-  for (const sql of sqlOf('By BullMQ job')) await run(sql.replaceAll('my_erp', 'queue_erp'))
-  const [, example = ''] = /^```ts\n(.*?)^```/ms.exec(sectionOf('By BullMQ job')) ?? []
+  for (const sql of listSql('By BullMQ job')) await run(sql.replaceAll('my_erp', 'queue_erp'))
+  const [, example = ''] = /^```ts\n(.*?)^```/ms.exec(formatSection('By BullMQ job')) ?? []
   const script = example.replace('process.env.DATABASE_URL', JSON.stringify(asErp('queue_erp'))).concat('await queue.close()\n')
   await playScript(script)
   const [jobs] = await run("SELECT name, data FROM bullmq.job WHERE queue = 'erp-events'")
@@ -118,7 +118,7 @@ test('the rights for the queue suffice to add a job as the documented producer d
 })
 
 test('every answer of POST /v1/events is documented', () => {
-  const told = new Set([...sectionOf('Over HTTP').matchAll(/^\| (\d{3})/gm)].map(([, status]) => Number(status)))
+  const told = new Set([...formatSection('Over HTTP').matchAll(/^\| (\d{3})/gm)].map(([, status]) => Number(status)))
   for (const code of [
     'malformed-json',
     'invalid-request',

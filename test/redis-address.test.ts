@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../src/config.ts'
-import { parseSentinelAddress } from '../src/redis-address.ts'
+import { readConfig } from '../src/config/config.ts'
+import { parseSentinelAddress } from '../src/util/net/redis-address.ts'
 import { type CertificateFiles, makeAuthority, type TestAuthority } from './support/certificates.ts'
 import { configFaults } from './support/config-faults.ts'
 

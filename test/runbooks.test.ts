@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { reviewAlarms } from '../src/jobs/alarms.ts'
-import { type Database, openDatabase } from '../src/store/database.ts'
+import { reviewAlarms } from '../src/jobs/maintenance/review-alarms.ts'
+import { type Database, openDatabase } from '../src/store/db/database.ts'
 import { type CliRun, cli } from './cli/run.ts'
 import { type Planter, startPlanter } from './daemon/planting.ts'
 import {
@@ -23,7 +23,7 @@ import {
   untilReady,
 } from './daemon/support.ts'
 import { startTestDaemon, type TestDaemon } from './support/daemon.ts'
-import { accepted, cloudEvent, dispatchOf, toldParcel } from './support/events.ts'
+import { accepted, buildDispatch, cloudEvent, reportedParcel } from './support/events.ts'
 import { eventually } from './support/eventually.ts'
 import { textAt } from './support/json.ts'
 import { dropDatabase, makeDatabase } from './support/postgres.ts'
@@ -31,7 +31,7 @@ import { alertRules } from './support/promql.ts'
 import { query } from './support/query.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from './support/redis.ts'
 import { startTestSandbox, type TestSandbox } from './support/sandbox.ts'
-import { vocabularyOf } from './support/vocabulary.ts'
+import { findVocabulary } from './support/vocabulary.ts'
 import { type Receiver, startReceiver } from './webhooks/receiver.ts'
 
 // Each trouble of docs/runbooks.md is made, shows as its page says, is dealt with by its commands, and is over when it says so. One daemon for
@@ -113,7 +113,7 @@ beforeAll(async () => {
   if (hasRedisServer()) redis = await startTestRedis()
   await sandbox.control('POST', '/sellers', { sellerId: stranger, clientId: 'client-b', clientSecret: 'right' })
   await writeSellers('mistyped')
-  database = openDatabase({ url: databaseUrl, vocabularyOf, connections: 2 })
+  database = openDatabase({ url: databaseUrl, findVocabulary, connections: 2 })
   const through = new URL(databaseUrl)
   passage = await openPassage(Number(through.port))
   through.port = `${passage.port}`
@@ -154,7 +154,7 @@ afterAll(async () => {
 
 /** What the daemon looks for every minute, now. */
 const look = (snapshotHeldMs = 600_000): Promise<unknown> =>
-  reviewAlarms({ database, streams: [], sellerIds: [], nowOf: () => null, upForMs: 0, snapshotHeldMs })
+  reviewAlarms({ database, streams: [], sellerIds: [], findNow: () => null, upForMs: 0, snapshotHeldMs })
 
 const alarmsSchema = z.object({
   items: z.array(z.object({ id: z.coerce.string(), kind: z.string(), sellerId: z.string(), subject: z.string() })),
@@ -165,7 +165,7 @@ const openAlarms = async () => {
 }
 
 /** Samples that fit a name with labels and a comparison, such as `x{a="b"} > 0`. */
-const samplesOf = async (condition: string): Promise<readonly string[]> => {
+const readSamples = async (condition: string): Promise<readonly string[]> => {
   const [, name = '', labels = '', operator = '', bound = ''] = /^(\w+)(?:\{(.+)\})? (>|==) (\d+)$/.exec(condition) ?? []
   if (name === '') throw new Error(`not a comparison: ${condition}`)
   const text = await (await fetch(`${daemon.url}/metrics`)).text()
@@ -181,7 +181,7 @@ const untilShown = ({ says }: Runbook): Promise<void> =>
   eventually(async () => {
     const kinds = says('Alarm').length === 0 ? [] : (await openAlarms()).map(({ kind }) => kind)
     for (const kind of says('Alarm')) expect(kinds).toContain(kind)
-    for (const condition of says('Metric')) expect(await samplesOf(condition), condition).not.toEqual([])
+    for (const condition of says('Metric')) expect(await readSamples(condition), condition).not.toEqual([])
     for (const line of says('Log')) expect(output + daemon.program.output()).toContain(line)
   }, 60_000)
 
@@ -190,7 +190,7 @@ const untilOver = ({ says }: Runbook): Promise<void> =>
   eventually(async () => {
     const kinds = says('Alarm').length === 0 ? [] : (await openAlarms()).map(({ kind }) => kind)
     for (const kind of says('Alarm')) expect(kinds).not.toContain(kind)
-    for (const condition of says('Metric')) expect(await samplesOf(condition), condition).toEqual([])
+    for (const condition of says('Metric')) expect(await readSamples(condition), condition).toEqual([])
     expect(await readiness(daemon)).toEqual({ status: 200, failing: [] })
   }, 60_000)
 
@@ -208,7 +208,7 @@ const untilClockSeen = async (afterMs: number): Promise<void> => {
   await later((await later(afterMs)) + 2_000)
 }
 
-const wordsOf = (line: string): readonly string[] =>
+const describeError = (line: string): readonly string[] =>
   [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare ?? '')
 
 /** What the words in capitals stand for, and the files of the page. */
@@ -226,17 +226,17 @@ const play = async ({ language, text }: Block, names: Names = {}): Promise<reado
     if (meant.startsWith('npx tallyman ')) {
       // Without the daemon's short times: with other work on the machine an answer takes longer, while the marketplace is well.
       const { DATA_DIR: _, REQUEST_TIMEOUT: __, SETTLE_TIME: ___, ...settings } = environment
-      runs.push(await cli(wordsOf(meant).slice(2), { ...settings, TALLYMAN_URL: daemon.url, USER: 'ada' }))
+      runs.push(await cli(describeError(meant).slice(2), { ...settings, TALLYMAN_URL: daemon.url, USER: 'ada' }))
     } else {
       const shell = promisify(execFile)('sh', ['-c', meant.replaceAll('http://127.0.0.1:8080', daemon.url)])
       const { stdout, stderr } = await shell
-      runs.push({ code: 0, out: stdout, talk: stderr })
+      runs.push({ code: 0, out: stdout, messages: stderr })
     }
   }
   return runs
 }
 
-const blockOf = ({ title, blocks }: Runbook, index: number): Block => {
+const buildBlock = ({ title, blocks }: Runbook, index: number): Block => {
   const block = blocks.at(index)
   if (block === undefined) throw new Error(`"${title}" has no such block`)
   return block
@@ -245,12 +245,12 @@ const blockOf = ({ title, blocks }: Runbook, index: number): Block => {
 /** Runs a block and holds that each command does what it is for. */
 const playWell = async (block: Block, names: Names = {}): Promise<readonly CliRun[]> => {
   const runs = await play(block, names)
-  for (const { code, talk } of runs) expect({ code, talk }).toMatchObject({ code: 0 })
+  for (const { code, messages } of runs) expect({ code, messages }).toMatchObject({ code: 0 })
   return runs
 }
 
 /** What doctor finds broken, but for the seller whose credentials are refused all the time. */
-const failuresOf = (doctor: CliRun | undefined): readonly string[] =>
+const readFailures = (doctor: CliRun | undefined): readonly string[] =>
   (doctor?.out ?? 'fail').split('\n').filter((line) => line.startsWith('fail') && !line.includes(stranger))
 
 const event = async (file: string, ...events: readonly object[]): Promise<string> => {
@@ -285,20 +285,24 @@ describe('one after the other', () => {
     expect(await post(daemon, accepted(order))).toBe(202)
     await untilEffects(sandbox, order, ['acknowledged'])
     await sandbox.next({ fault: 'timeoutAfter', operation: 'orders.ship' })
-    const shipment = dispatchOf(order, `${order.purchaseOrderId}-ship`, toldParcel('1ZKILLED', { lineNumber: '1', quantity: 2 }))
+    const shipment = buildDispatch(
+      order,
+      `${order.purchaseOrderId}-ship`,
+      reportedParcel('1ZKILLED', { lineNumber: '1', quantity: 2 }),
+    )
     expect(await post(daemon, shipment)).toBe(202)
     await untilEffects(sandbox, order, ['acknowledged', 'shipped'])
     await daemon.program.kill()
     output += daemon.program.output()
     await startDaemon()
     await untilShown(book)
-    await playWell(blockOf(book, 0))
+    await playWell(buildBlock(book, 0))
     await eventually(async () => {
       const states = await query(databaseUrl, `SELECT state FROM tallyman.commands WHERE kind = 'ship'`)
       expect(states).toEqual([{ state: 'confirmed' }])
     })
-    const [doctor, listed] = await play(blockOf(book, -1))
-    expect(failuresOf(doctor)).toEqual([])
+    const [doctor, listed] = await play(buildBlock(book, -1))
+    expect(readFailures(doctor)).toEqual([])
     expect(listed?.out).not.toContain(order.purchaseOrderId)
     await untilOver(book)
     await untilEffects(sandbox, order, ['acknowledged', 'shipped'])
@@ -310,20 +314,24 @@ describe('one after the other', () => {
     expect(await post(daemon, accepted(order))).toBe(202)
     await untilEffects(sandbox, order, ['acknowledged'])
     await sandbox.next({ fault: 'partialEffect', operation: 'orders.ship', units: 1 })
-    const shipment = dispatchOf(order, `${order.purchaseOrderId}-ship`, toldParcel('1ZHELD', { lineNumber: '1', quantity: 2 }))
+    const shipment = buildDispatch(
+      order,
+      `${order.purchaseOrderId}-ship`,
+      reportedParcel('1ZHELD', { lineNumber: '1', quantity: 2 }),
+    )
     expect(await post(daemon, shipment)).toBe(202)
     await untilShown(book)
     const command = (await openAlarms()).find(({ kind }) => kind === 'command-held')?.subject ?? ''
-    const [list, shown] = await playWell(blockOf(book, 0), { COMMAND: command })
+    const [list, shown] = await playWell(buildBlock(book, 0), { COMMAND: command })
     expect(list?.out).toContain(command)
     expect(shown?.out).toContain('1ZHELD')
-    await playWell(blockOf(book, 1), { COMMAND: command })
+    await playWell(buildBlock(book, 1), { COMMAND: command })
     await untilOver(book)
     await eventually(async () => {
       const effects = await sandbox.effects(order.purchaseOrderId)
       expect(effects.filter(({ kind }) => kind === 'shipped').reduce((sum, { quantity }) => sum + quantity, 0)).toBe(2)
     })
-    const [left] = await playWell(blockOf(book, -1))
+    const [left] = await playWell(buildBlock(book, -1))
     expect(left?.out).not.toContain(command)
   })
 
@@ -337,12 +345,12 @@ describe('one after the other', () => {
     await untilShown(book)
     const alarm = (await openAlarms()).find(({ kind }) => kind === 'event-rejected')?.id ?? ''
     const names = { SOURCE: '/erp', EVENT: 'wrong-1', ALARM: alarm }
-    const [list, shown] = await playWell(blockOf(book, 0), names)
+    const [list, shown] = await playWell(buildBlock(book, 0), names)
     expect(list?.out).toContain('wrong-1')
     expect(shown?.out).toContain('data.purchaseOrder')
     const file = await event('corrected.json', cloudEvent(accepted(order, 'right-1'), '/erp'))
-    await playWell(blockOf(book, 1), { ...names, 'corrected.json': file })
-    const [done] = await playWell(blockOf(book, -1))
+    await playWell(buildBlock(book, 1), { ...names, 'corrected.json': file })
+    const [done] = await playWell(buildBlock(book, -1))
     expect(done?.out).toContain('right-1')
     await untilEffects(sandbox, order, ['acknowledged'])
     expect((await openAlarms()).map(({ kind }) => kind)).not.toContain('event-rejected')
@@ -353,14 +361,14 @@ describe('one after the other', () => {
     const orders = await sandbox.placeRandom(10, { sellerId, alive: false })
     for (const purchaseOrderId of orders) planter.breakOrder(purchaseOrderId, 'keyed')
     await untilShown(book)
-    const [list] = await playWell(blockOf(book, 0))
+    const [list] = await playWell(buildBlock(book, 0))
     for (const purchaseOrderId of orders) expect(list?.out).toContain(purchaseOrderId)
-    const [still] = await play(blockOf(book, 1), { SELLER: sellerId })
+    const [still] = await play(buildBlock(book, 1), { SELLER: sellerId })
     expect(still).toMatchObject({ code: 1 })
     planter.mendOrders()
     await eventually(async () => {
-      await play(blockOf(book, 1), { SELLER: sellerId })
-      const [left] = await playWell(blockOf(book, -1))
+      await play(buildBlock(book, 1), { SELLER: sellerId })
+      const [left] = await playWell(buildBlock(book, -1))
       for (const purchaseOrderId of orders) expect(left?.out).not.toContain(purchaseOrderId)
     })
     await untilOver(book)
@@ -369,16 +377,16 @@ describe('one after the other', () => {
   test('Orders are not acknowledged in time', async () => {
     const book = runbook('Orders are not acknowledged in time')
     await untilShown(book)
-    const [open] = await playWell(blockOf(book, 0))
+    const [open] = await playWell(buildBlock(book, 0))
     for (const purchaseOrderId of lateOrders) expect(open?.out).toContain(purchaseOrderId)
     const late = await query<{ id: string }>(
       databaseUrl,
       `SELECT purchase_order_id AS id FROM warehouse.order_line_statuses WHERE seller_id = '${sellerId}' AND status = 'Created' GROUP BY 1`,
     )
     const events = late.map(({ id }) => cloudEvent(accepted({ sellerId, purchaseOrderId: id }), '/erp'))
-    await playWell(blockOf(book, 1), { 'accepted.json': await event('accepted.json', ...events) })
+    await playWell(buildBlock(book, 1), { 'accepted.json': await event('accepted.json', ...events) })
     await untilOver(book)
-    const [, alarms] = await playWell(blockOf(book, -1))
+    const [, alarms] = await playWell(buildBlock(book, -1))
     expect(alarms?.out).not.toContain('acknowledge-deadline')
   })
 
@@ -389,15 +397,15 @@ describe('one after the other', () => {
     receiver.answer(410)
     const order = await placeOrder(sandbox, 1)
     await untilShown(book)
-    const [, deliveries] = await playWell(blockOf(book, 0), { WEBHOOK: id })
+    const [, deliveries] = await playWell(buildBlock(book, 0), { WEBHOOK: id })
     expect(deliveries?.out).toContain('410')
     receiver.answer(204)
-    await playWell(blockOf(book, 1), { WEBHOOK: id })
+    await playWell(buildBlock(book, 1), { WEBHOOK: id })
     await untilOver(book)
     await eventually(() =>
       expect(receiver.received.filter(({ body: text }) => text.includes(order.purchaseOrderId)).length).toBeGreaterThan(1),
     )
-    await playWell(blockOf(book, -1), { WEBHOOK: id })
+    await playWell(buildBlock(book, -1), { WEBHOOK: id })
     await daemon.call('POST', `/v1/webhooks/${id}/test`)
   })
 
@@ -407,13 +415,13 @@ describe('one after the other', () => {
       rules: [{ operation: 'orders.list', tooManyRequests: { share: 1, delayMs: 4_000 } }],
     })
     await untilShown(book)
-    const [shown] = await playWell(blockOf(book, 0), { SELLER: sellerId })
+    const [shown] = await playWell(buildBlock(book, 0), { SELLER: sellerId })
     expect(shown?.out).toContain('orders.list')
     await sandbox.control('PUT', '/faults', {})
     await untilOver(book)
     await eventually(async () => {
-      const [free] = await playWell(blockOf(book, -1), { SELLER: sellerId })
-      expect(free?.out).toMatch(/^waiting for rate budget: (?!.* until )/m)
+      const [free] = await playWell(buildBlock(book, -1), { SELLER: sellerId })
+      expect(free?.out).toMatch(/^waiting for rate limits: (?!.* until )/m)
     })
   })
 
@@ -421,37 +429,37 @@ describe('one after the other', () => {
     const book = runbook('The marketplace does not answer')
     await marketplace.cut()
     await untilShown(book)
-    const [doctor] = await play(blockOf(book, 0), { SELLER: sellerId })
+    const [doctor] = await play(buildBlock(book, 0), { SELLER: sellerId })
     expect(doctor?.code).toBe(1)
     expect(doctor?.out).toMatch(new RegExp(`^fail +credentials: seller ${sellerId}: `, 'm'))
     expect(await readiness(daemon)).toEqual({ status: 200, failing: [] })
     await marketplace.open()
-    await playWell(blockOf(book, -1), { SELLER: sellerId })
+    await playWell(buildBlock(book, -1), { SELLER: sellerId })
     await untilOver(book)
   })
 
-  test.skipIf(!hasRedisServer())('Redis is away', async () => {
-    const book = runbook('Redis is away')
+  test.skipIf(!hasRedisServer())('Redis is unavailable', async () => {
+    const book = runbook('Redis is unavailable')
     await redis?.kill()
     await untilMissing(daemon, ...book.says('Health').filter((name) => name !== '/readyz'))
     await untilShown(book)
     const order = await placeOrder(sandbox, 1)
     expect(await post(daemon, accepted(order)), 'events are stored in Postgres').toBe(202)
-    const [doctor] = await play(blockOf(book, 0))
+    const [doctor] = await play(buildBlock(book, 0))
     expect(doctor?.out).toMatch(/^fail +redis:/m)
     await redis?.start()
     await untilOver(book)
-    const [, after] = await play(blockOf(book, -1))
-    expect(failuresOf(after)).toEqual([])
+    const [, after] = await play(buildBlock(book, -1))
+    expect(readFailures(after)).toEqual([])
     await untilEffects(sandbox, order, ['acknowledged'])
   })
 
-  test('Postgres is away, full or read-only', async () => {
-    const book = runbook('Postgres is away, full or read-only')
+  test('Postgres is unavailable, full or read-only', async () => {
+    const book = runbook('Postgres is unavailable, full or read-only')
     const named = book.says('Health').find((name) => name !== '/readyz') ?? ''
     const untilNamed = (why: string): Promise<void> =>
       eventually(async () => {
-        const [health] = await play(blockOf(book, 0))
+        const [health] = await play(buildBlock(book, 0))
         const { checks } = z
           .object({ checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string().optional() })) })
           .parse(JSON.parse(health?.out ?? ''))
@@ -473,7 +481,7 @@ describe('one after the other', () => {
     await client.query(begin)
     try {
       await eventually(async () => {
-        const [health] = await play(blockOf(book, 0))
+        const [health] = await play(buildBlock(book, 0))
         expect(health?.out).toContain('Postgres takes no writes: it is read-only')
       })
       const statements = book.blocks.filter(({ language }) => language === 'sql')
@@ -485,7 +493,7 @@ describe('one after the other', () => {
       await client.end()
     }
     await untilReady(daemon)
-    await playWell(blockOf(book, -1))
+    await playWell(buildBlock(book, -1))
     const order = await placeOrder(sandbox, 1)
     await eventually(async () => expect(await post(daemon, accepted(order))).toBe(202))
     await untilEffects(sandbox, order, ['acknowledged'])
@@ -503,10 +511,10 @@ describe('one after the other', () => {
     // As if half an hour had passed; the daemon, by whose time none has, resolves it every minute.
     const untilKnown = eventually(async () => {
       await look(1)
-      const [doctor] = await play(blockOf(book, 0))
+      const [doctor] = await play(buildBlock(book, 0))
       expect(doctor?.out).toMatch(new RegExp(`^warn +database: the session ${session} .*application report\\) ${told}`, 'm'))
       expect(doctor?.out).toContain(`SELECT pg_terminate_backend(${session})`)
-      for (const condition of book.says('Metric')) expect(await samplesOf(condition), condition).not.toEqual([])
+      for (const condition of book.says('Metric')) expect(await readSamples(condition), condition).not.toEqual([])
     }, 60_000)
     await untilKnown
     const [statement] = book.blocks.filter(({ language }) => language === 'sql')
@@ -517,7 +525,7 @@ describe('one after the other', () => {
     await ended
     await look(1)
     await eventually(async () => {
-      const [alarms] = await playWell(blockOf(book, -1))
+      const [alarms] = await playWell(buildBlock(book, -1))
       expect(alarms?.out).not.toContain('snapshot-held')
     })
   })
@@ -528,7 +536,7 @@ describe('one after the other', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
     try {
       daemon.program.child.kill('SIGUSR2')
-      const [doctor] = await play(blockOf(book, 0))
+      const [doctor] = await play(buildBlock(book, 0))
       expect(doctor?.out).toMatch(new RegExp(`^warn +clock: .*${told} .* behind ours`, 'm'))
       await untilClockSeen(Date.now() - 1_800_000)
     } finally {
@@ -536,7 +544,7 @@ describe('one after the other', () => {
       daemon.program.child.kill('SIGWINCH')
     }
     await untilShown(book)
-    const [doctor] = await play(blockOf(book, -1))
+    const [doctor] = await play(buildBlock(book, -1))
     expect(doctor?.out).toMatch(new RegExp(`^ok +clock: .*${told}`, 'm'))
     const order = await placeOrder(sandbox, 1)
     expect(await post(daemon, accepted(order))).toBe(202)
@@ -547,14 +555,14 @@ describe('one after the other', () => {
     const book = runbook('Credentials are refused')
     await untilShown(book)
     await writeSellers('right')
-    const [list, , resumed] = await playWell(blockOf(book, 0), { SELLER: stranger })
+    const [list, , resumed] = await playWell(buildBlock(book, 0), { SELLER: stranger })
     expect(list?.out).toMatch(new RegExp(`^${stranger} +stopped`, 'm'))
     expect(resumed?.out).toContain('is active')
     await untilOver(book)
     const order = await placeOrder(sandbox, 1, stranger)
     expect(await post(daemon, accepted(order))).toBe(202)
     await untilEffects(sandbox, order, ['acknowledged'])
-    const [shown] = await playWell(blockOf(book, -1), { SELLER: stranger })
+    const [shown] = await playWell(buildBlock(book, -1), { SELLER: stranger })
     expect(shown?.out).toContain(`seller ${stranger} is active`)
   }, 150_000)
 })

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { shareCheck } from '../src/shared-check.ts'
+import { shareCheck } from '../src/util/shared-check.ts'
 
-const options = { freshMs: 1_000, timeoutMs: 1_000, mostHanging: 2, late: 'late' }
+const options = { freshMs: 1_000, timeoutMs: 1_000, maxHanging: 2, late: 'late' }
 
 test('whoever asks at once, or soon after, gets the same look', async () => {
   let looks = 0

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '../src')
 
-/** Rooms that speak to Postgres: the store, the server that is started, the tables of the queues, and what looks at settings from outside. */
+/** Layers that access Postgres: the store, the embedded server, the tables of the queues, and the checks of settings from outside. */
 const mayContain = /^(store|embedded|queues|cli)\//
 
 /** A statement, or a condition with a parameter. Sentences have neither capitals like these nor parameters. */

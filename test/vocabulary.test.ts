@@ -3,15 +3,15 @@ import path from 'node:path'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 import { profiles } from '../src/clients/marketplace/profiles/index.ts'
-import type { Vocabulary } from '../src/domain/vocabulary.ts'
+import type { Vocabulary } from '../src/domain/values/vocabulary.ts'
 
 const source = path.resolve(import.meta.dirname, '../src')
-/** Rooms that speak for no marketplace. */
+/** Layers that are independent of a marketplace. */
 const rooms = ['domain', 'jobs', 'store', 'queues', 'http']
 /** Examples for readers: no rule compares anything with them. */
-const examples = ['changes/examples.ts', 'openapi-examples.ts']
+const examples = ['changes/examples.ts', 'schemas/openapi-examples.ts']
 
-const wordsOf = (vocabulary: Vocabulary): readonly string[] => [
+const describeError = (vocabulary: Vocabulary): readonly string[] => [
   vocabulary.calendar.zone,
   ...vocabulary.statuses.all,
   ...vocabulary.shipNodes.all,
@@ -23,10 +23,10 @@ const wordsOf = (vocabulary: Vocabulary): readonly string[] => [
   ...[...vocabulary.settingsCarriers.services.values()].flat(),
 ]
 
-const words: ReadonlySet<string> = new Set([...profiles.values()].flatMap(({ vocabulary }) => wordsOf(vocabulary)))
+const words: ReadonlySet<string> = new Set([...profiles.values()].flatMap(({ vocabulary }) => describeError(vocabulary)))
 
 /** The texts of a program: whole, and as far as they stand in quotes within one, as SQL has them. Comments are none. */
-const textsOf = (code: string): readonly string[] => {
+const listTexts = (code: string): readonly string[] => {
   const texts: string[] = []
   const visit = (node: ts.Node): void => {
     if (ts.isStringLiteral(node) || ts.isTemplateLiteralToken(node)) {
@@ -40,7 +40,7 @@ const textsOf = (code: string): readonly string[] => {
 
 /** The marketplace's words in a program, as they are and in lower case: node types and the like are compared without case. */
 const foundIn = (code: string): readonly string[] => {
-  const texts = new Set(textsOf(code))
+  const texts = new Set(listTexts(code))
   return [...words].filter((word) => texts.has(word) || (/[A-Z].*[A-Z]/.test(word) && texts.has(word.toLowerCase())))
 }
 

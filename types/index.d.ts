@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Accept ERP events
-         * @description CloudEvents 1.0 over HTTP: binary (`ce-*` headers, data as body), structured (`application/cloudevents+json`) or batch (`application/cloudevents-batch+json`, up to 1000). Answers once all of them are stored; if one is invalid, none is accepted. A repeated source and id with the same body is a duplicate and gets the answer of the first. With `dryRun=true` nothing is stored: the answer is 200 with what each event would do now. Needs the scope `events:write`.
+         * @description CloudEvents 1.0 over HTTP: binary (`ce-*` headers, data as body), structured (`application/cloudevents+json`) or batch (`application/cloudevents-batch+json`, up to 1000). Without `ce-*` headers, `application/json` is read as structured or batch mode: an event, or an array. Answers once all of them are stored; if one is invalid, none is accepted. A repeated source and id with the same body is a duplicate and gets the answer of the first. With `dryRun=true` nothing is stored: the answer is 200 with the effect that each event would have now. Needs the scope `events:write`.
          */
         post: operations["createEvent"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Reject a waiting event
-         * @description It creates no command. Stored with who, when and why; its source and id stay reserved. Possible only for an event in the state `received`. Needs the scope `operate`.
+         * @description It creates no command. Stored with actor, time and reason; its source and id stay reserved. Possible only for an event in the state `received`. Needs the scope `operate`.
          */
         post: operations["rejectEvent"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * Decide: retry
-         * @description It was not applied and must be sent again. If the order shows a part of it, decide line by line instead. Stored with who, when and why. Possible for every command that is not settled. Needs the scope `operate`.
+         * @description It was not applied and must be sent again. If a part of it was applied, decide line by line instead. Stored with actor, time and reason. Possible for every command that is not settled. Needs the scope `operate`.
          */
         post: operations["retryCommand"];
         delete?: never;
@@ -135,7 +135,7 @@ export interface paths {
         put?: never;
         /**
          * Decide: confirm
-         * @description It was applied: its units count as done. Stored with who, when and why. Possible for every command that is not settled. Needs the scope `operate`.
+         * @description It was applied: its units count as done. Stored with actor, time and reason. Possible for every command that is not settled. Needs the scope `operate`.
          */
         post: operations["confirmCommand"];
         delete?: never;
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Decide: reject
-         * @description It was not applied and must not be: its units are released. Stored with who, when and why. Possible for every command that is not settled. Needs the scope `operate`.
+         * @description It was not applied and must not be: its units are released. Stored with actor, time and reason. Possible for every command that is not settled. Needs the scope `operate`.
          */
         post: operations["rejectCommand"];
         delete?: never;
@@ -235,7 +235,7 @@ export interface paths {
         put?: never;
         /**
          * Show an order's buyer
-         * @description For people in a session, who see orders without it. The audit says who has asked. Needs the scope `read`.
+         * @description For sessions, which get orders without the buyer. The request is audited. Needs the scope `read`.
          */
         post: operations["revealOrder"];
         delete?: never;
@@ -312,8 +312,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Changes in commit order, without gaps
-         * @description Continues after `after` (or `cursor`, the `nextCursor` of the previous answer). With `wait` an empty answer is delayed until something changes. With `Accept: text/event-stream` the same as server-sent events without a name; `Last-Event-ID` overrides `after`. With `Accept: application/cloudevents-batch+json` as CloudEvents, and the position in the header `link` (`rel="next"`); with `Accept: text/csv` all of them up to now. 410 when the next change has been removed (`RETAIN_CHANGES`), 400 `position-beyond-end` where there has never been one: none is skipped silently. Filters advance the position past what does not fit. Needs the scope `read`.
+         * Changes in ascending order, without gaps
+         * @description Continues after `after` (or `cursor`, the `nextCursor` of the previous answer). With `wait` an empty answer is delayed until something changes. With `Accept: text/event-stream` the same as server-sent events without a name; `Last-Event-ID` overrides `after`. With `Accept: application/cloudevents-batch+json` as CloudEvents, and the position in the header `link` (`rel="next"`); with `Accept: text/csv` all of them up to now. 410 when the next change has been removed (`RETAIN_CHANGES`), 400 `position-beyond-end` when the position is beyond the last change: none is skipped silently. Filters advance the position past changes that do not match. Needs the scope `read`.
          */
         get: operations["listChanges"];
         put?: never;
@@ -339,7 +339,7 @@ export interface paths {
         put?: never;
         /**
          * Add a webhook endpoint
-         * @description Every change that matches is posted to the URL as a CloudEvent, signed as Standard Webhooks say. The answer contains the secret, once. Needs the scope `operate`, of a key that is not bound to sellers.
+         * @description Every matching change is posted to the URL as a CloudEvent, signed as Standard Webhooks. The answer contains the secret, once. Needs the scope `operate`, of a key that is not bound to sellers.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -371,7 +371,7 @@ export interface paths {
         head?: never;
         /**
          * Change, pause, resume or disable a webhook endpoint
-         * @description `state: active` resumes it where it was; the schedule of every waiting message begins anew, also when it was active. Another filter holds for changes that come from now on. Needs the scope `operate`, of a key that is not bound to sellers.
+         * @description `state: active` resumes it at its position and restarts the schedule of every waiting message, also if it was active. Another filter applies to future changes. Needs the scope `operate`, of a key that is not bound to sellers.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -386,8 +386,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a webhook endpoint another secret
-         * @description Messages are signed with the old and the new secret for the time of the overlap. The answer contains the new one, once. Needs the scope `operate`, of a key that is not bound to sellers.
+         * Rotate the secret of a webhook endpoint
+         * @description During the overlap, messages are signed with the old and the new secret. The answer contains the new one, once. Needs the scope `operate`, of a key that is not bound to sellers.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -407,7 +407,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test message now
-         * @description Once, whatever the state of the endpoint; type `webhook.test`. Answers what became of it. Needs the scope `operate`, of a key that is not bound to sellers.
+         * @description Sent once, in any state of the endpoint, with the type `webhook.test`. The answer is its result. Needs the scope `operate`, of a key that is not bound to sellers.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -427,7 +427,7 @@ export interface paths {
         put?: never;
         /**
          * Send messages again, by id or by range of changes
-         * @description With `after` and `before`: every change between the two numbers, both excluded, that matches the present filter, as far as `position`. A message keeps its `webhook-id`. `nextAfter` is not null when there may be more than this request has taken up. Needs the scope `operate`, of a key that is not bound to sellers.
+         * @description With `after` and `before`: every change between the two numbers, both excluded, that matches the current filter, up to `position`. A message keeps its `webhook-id`. If the range is too long for one request, `nextAfter` is the `after` of the next one. Needs the scope `operate`, of a key that is not bound to sellers.
          */
         post: operations["redeliverWebhook"];
         delete?: never;
@@ -485,7 +485,7 @@ export interface paths {
         };
         /**
          * How far the syncs of each resource are
-         * @description Over all sellers and streams; what is in trouble first, then the longest lag. `GET /v1/syncs` lists the streams. Needs the scope `read`.
+         * @description Over all sellers and streams; failing resources first, then by descending lag. `GET /v1/syncs` lists the streams. Needs the scope `read`.
          */
         get: operations["getLags"];
         put?: never;
@@ -564,8 +564,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is left of the rate limits
-         * @description Of each operation of the marketplace that any process has used lately; the one with least left first. Of other processes it is some seconds old. Needs the scope `read`.
+         * What remains of the rate limits
+         * @description Each operation of the marketplace that any process used recently, those with the fewest remaining requests first. Figures of other processes are some seconds old. Needs the scope `read`.
          */
         get: operations["getBudget"];
         put?: never;
@@ -584,8 +584,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is left of the rate limit of each operation
-         * @description Over all sellers; the operation with least left first. `GET /v1/budget` with `operation` lists what stands behind it. Needs the scope `read`.
+         * What remains of the rate limit of each operation
+         * @description Over all sellers; the operation with the fewest remaining requests first. `GET /v1/budget` with `operation` lists its limits. Needs the scope `read`.
          */
         get: operations["getBudgetOperations"];
         put?: never;
@@ -627,7 +627,7 @@ export interface paths {
         put?: never;
         /**
          * Read the settings of the sellers again
-         * @description In this process, then in every other one that shares the database, each from its own settings. If the settings of this one have faults, all sellers stay as they were everywhere, and the answer lists the faults; they stay so too where the settings cannot be stored (503). Needs the scope `operate`, of a key that is not bound to sellers.
+         * @description In this process, then in every other process that shares the database, each from its own settings. If the settings of this process are invalid, no seller changes in any process, and the answer lists the errors. If they cannot be stored (503), no seller changes either. Needs the scope `operate`, of a key that is not bound to sellers.
          */
         post: operations["reloadSellers"];
         delete?: never;
@@ -647,7 +647,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a seller
-         * @description Nothing of it runs until it is resumed, across restarts too; events are accepted and wait. Work in progress is completed first. Needs the scope `operate`.
+         * @description Nothing of the seller runs until it is resumed, also after a restart. Events are accepted and wait. Work in progress is completed first. Needs the scope `operate`.
          */
         post: operations["pauseSeller"];
         delete?: never;
@@ -667,7 +667,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a stopped or paused seller
-         * @description Its credentials are tried at once. If they are refused repeatedly, it is stopped again. Needs the scope `operate`.
+         * @description Its credentials are tried immediately. If they are refused repeatedly, it is stopped again. Needs the scope `operate`.
          */
         post: operations["resumeSeller"];
         delete?: never;
@@ -687,8 +687,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a seller that no process serves any more
-         * @description One without a past is deleted. One with orders, commands, events or other records is hidden: its past stays readable, and it is listed again once a process has it in its settings. Refused while a process serves it (`seller-served`) and while it has work that is not settled (`seller-unsettled`). Needs the scope `operate`, of a key that is not bound to sellers.
+         * Remove a seller that no process serves
+         * @description A seller without records is deleted. A seller with orders, commands, events or other records is hidden: its records stay readable, and it is listed again when a process has it in its settings. Refused while a process serves it (`seller-served`) and while it has work that is not settled (`seller-unsettled`). Needs the scope `operate`, of a key that is not bound to sellers.
          */
         delete: operations["removeSeller"];
         options?: never;
@@ -704,8 +704,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * When backfills will end, and which commands and ship-by dates are at risk
-         * @description A simulation of what the daemon will do with what is known now. Nothing is written. Needs the scope `read`.
+         * When commands are sent and backfills end, and which ship-by dates are at risk
+         * @description Computed from open work, reported or learned rate limits, and positions in the queues. Nothing is written. Needs the scope `read`.
          */
         get: operations["getForecast"];
         put?: never;
@@ -747,7 +747,7 @@ export interface paths {
         put?: never;
         /**
          * Show a record as it was received
-         * @description For people in a session, who see records without what is about a buyer. The audit says who has asked. Needs the scope `read`.
+         * @description For sessions, which get records without the buyer's data. The request is audited. Needs the scope `read`.
          */
         post: operations["revealQuarantine"];
         delete?: never;
@@ -786,7 +786,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Settle a record that cannot be obtained or is not needed; the same text, seen again, stays settled
+         * Settle a record that cannot be obtained or is not needed; the same text stays settled when it is received again
          * @description Needs the scope `operate`.
          */
         post: operations["dismissQuarantine"];
@@ -831,7 +831,7 @@ export interface paths {
         put?: never;
         /**
          * Watch campaigns
-         * @description The marketplace has no operation that lists campaigns, so the ids to read are added here. New ones are read at once. Needs the scope `operate`.
+         * @description The marketplace has no operation that lists campaigns, so the ids to read are added here. New ones are read immediately. Needs the scope `operate`.
          */
         post: operations["createCampaign"];
         delete?: never;
@@ -872,7 +872,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Differences between inventory report, month before and inventory log, newest first
+         * Differences between inventory report, previous month and inventory log, newest first
          * @description Needs the scope `read`.
          */
         get: operations["listDiscrepancies"];
@@ -932,10 +932,50 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The report of one GTIN of the running month, requested now and compared with the log
+         * The report of one GTIN for the current month, requested now and compared with the log
          * @description Stores nothing. It counts as one of the hourly requests that the marketplace allows for the month: 503 with `Retry-After` if they are used up. Needs the scope `operate`.
          */
         get: operations["getReconciliation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/stock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The stock on hand at the fulfillment service, by seller and SKU
+         * @description Needs the scope `read`.
+         */
+        get: operations["listStock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/stock-differences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Differences between the stock on hand and the balance of the inventory log, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listStockDifferences"];
         put?: never;
         post?: never;
         delete?: never;
@@ -994,7 +1034,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Resolve an alarm of something past, such as a rejected command; all other alarms close automatically with their cause
+         * Resolve an alarm about a past event, such as a rejected command; all other alarms close automatically with their cause
          * @description Needs the scope `operate`.
          */
         post: operations["resolveAlarm"];
@@ -1014,8 +1054,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Silence an open alarm until a moment
-         * @description It stays open and is counted apart (`tallyman_alarms_silenced`); so is one of the same kind and subject that opens before then. A moment that has passed ends the silence. Needs the scope `operate`.
+         * Silence an open alarm until a given time
+         * @description It stays open and is counted separately (`tallyman_alarms_silenced`), like any alarm of the same kind and subject that opens before that time. A past time ends the silence. Needs the scope `operate`.
          */
         post: operations["silenceAlarm"];
         delete?: never;
@@ -1099,7 +1139,7 @@ export interface paths {
         put?: never;
         /**
          * Add a key
-         * @description The answer contains the key, once. It can have no scope that the caller does not have. Needs the scope `operate`, of a key that is not bound to sellers.
+         * @description The answer contains the key, once. The key cannot have scopes that the caller does not have. Needs the scope `operate`, of a key that is not bound to sellers.
          */
         post: operations["createKey"];
         delete?: never;
@@ -1118,8 +1158,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a key another secret
-         * @description The secret before is accepted for `overlapSeconds` more; one that was still accepted from an earlier rotation ends at once. Needs the scope `operate`, of a key that is not bound to sellers.
+         * Rotate the secret of a key
+         * @description The previous secret is accepted for `overlapSeconds` more. A secret that is still accepted from an earlier rotation ends immediately. Needs the scope `operate`, of a key that is not bound to sellers.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -1140,7 +1180,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a key
-         * @description At once in this process, within two seconds in others. Its row is kept for the audit. Needs the scope `operate`, of a key that is not bound to sellers.
+         * @description Takes effect immediately in this process, within two seconds in others. The row is kept for the audit. Needs the scope `operate`, of a key that is not bound to sellers.
          */
         delete: operations["deleteKey"];
         options?: never;
@@ -1156,7 +1196,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What people have done, newest first
+         * Actions of people, newest first
          * @description Needs the scope `operate`.
          */
         get: operations["listAudit"];
@@ -1263,7 +1303,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Takes a key and sets a cookie that is accepted wherever the key is, for 12 hours or until the key is revoked. Scripts cannot read it, and no other site makes a browser send it.
+         * @description Takes a key and sets a cookie that is accepted wherever the key is, for 12 hours or until the key is revoked. Scripts cannot read it, and other sites cannot make a browser send it.
          */
         post: operations["createSession"];
         /**
@@ -1284,8 +1324,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The settings that are in force, and where each comes from
-         * @description Those of the process that answers, as of its start. Secrets are named without their values. Needs the scope `read`, of a key that is not bound to sellers.
+         * The effective settings and their sources
+         * @description Settings of the answering process, as of its start. Secrets are listed without their values. Needs the scope `read`, of a key that is not bound to sellers.
          */
         get: operations["getSettings"];
         put?: never;
@@ -1309,7 +1349,7 @@ export interface webhooks {
         put?: never;
         /**
          * A change, posted to an endpoint
-         * @description At least once, and in order for each purchase order. Every attempt and every redelivery of a message has the same `webhook-id`; verify the signature over the body as it came.
+         * @description At least once, and in order for each purchase order. Every attempt and every redelivery of a message has the same `webhook-id`; verify the signature over the body as received.
          */
         post: operations["receiveChange"];
         delete?: never;
@@ -1356,7 +1396,7 @@ export interface components {
                 reason: string;
             }[];
         };
-        /** @description Refunds units; without `amount` everything that was charged for them. */
+        /** @description Refunds units; without `amount`, the charges of the units. */
         CreditIssuedInput: {
             sellerId?: string | null;
             purchaseOrderId: string | number;
@@ -1369,14 +1409,39 @@ export interface components {
                 currency?: string | null;
             }[];
         };
+        /** @description Replaces the tracking number of shipped units. No unit moves. */
+        ShipmentCorrectedInput: {
+            sellerId?: string | null;
+            purchaseOrderId: string | number;
+            trackingNumber: string;
+            replacement: {
+                carrier: string;
+                trackingNumber: string;
+                trackingUrl?: string | null;
+            };
+        };
+        /** @description Refunds units through their return. A line is named by returnLineNumber or by sku; `amount`, if named, must be the product charge of the units. */
+        ReturnRefundedInput: {
+            sellerId?: string | null;
+            returnOrderId: string | number;
+            lines: {
+                returnLineNumber?: (number | string) | null;
+                sku?: string | null;
+                quantity: number;
+                reason?: string | null;
+                amount?: (string | number) | null;
+                currency?: string | null;
+            }[];
+        };
         /** @description Creates the seller's account-level shipping settings. */
         ShippingSettingsDefinedInput: {
             sellerId?: string | null;
             simplifiedShippingSettings: {
                 accountConfigs: {
-                    shippingPriority: string;
+                    shippingPriority?: string | null;
                     migrateFreeShippingOffers?: boolean;
                     carrierConfigs: ({
+                        shippingMethod?: string | null;
                         carriers: ({
                             carrierName: string;
                             carrierService: string;
@@ -1511,6 +1576,34 @@ export interface components {
             /** @description A URI reference that names the sender. */
             source: string;
             /** @constant */
+            type: "erp.shipment.corrected";
+            time?: string;
+            datacontenttype?: string;
+            data: components["schemas"]["ShipmentCorrectedInput"];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within the source, for ever. */
+            id: string;
+            /** @description A URI reference that names the sender. */
+            source: string;
+            /** @constant */
+            type: "erp.return.refunded";
+            time?: string;
+            datacontenttype?: string;
+            data: components["schemas"]["ReturnRefundedInput"];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within the source, for ever. */
+            id: string;
+            /** @description A URI reference that names the sender. */
+            source: string;
+            /** @constant */
             type: "erp.shipping-settings.defined";
             time?: string;
             datacontenttype?: string;
@@ -1531,11 +1624,30 @@ export interface components {
             code: string;
             /** @description Included in the log lines of this request. */
             correlationId: string;
-            /** @description All faults, each with its path. */
+            /** @description All errors, each with its path. */
             errors?: {
                 path: string;
                 message: string;
             }[];
+        };
+        AuditEntry: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Name of the key; with API_KEY or without a key: the actor that the request names. */
+            actor: string;
+            /** @description With a named key: the actor that the request names. */
+            onBehalfOf: string | null;
+            /** @description Id of the key, or `API_KEY`; null: no key was needed. */
+            keyId: string | null;
+            /** @description One of alarm.closed, alarm.silenced, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.removed, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
+            action: string;
+            /** @description null: no seller, or all of them. */
+            sellerId: string | null;
+            /** @description Id of the subject of the action. */
+            subject: string;
+            reason: string | null;
+            details: unknown;
         };
         EventReceipt: {
             id: string;
@@ -1546,7 +1658,7 @@ export interface components {
              */
             status: "accepted" | "duplicate";
             /**
-             * @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem.
+             * @description received: stored, not decided yet; accepted: its commands exist; rejected: see `problem`.
              * @enum {string}
              */
             state: "received" | "accepted" | "rejected";
@@ -1572,20 +1684,20 @@ export interface components {
             /** @description In their order; empty for a duplicate. */
             readonly commands: {
                 /** @enum {string} */
-                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
                 readonly lines: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description What a refund gives back, tax and fees included; null: no refund, or several currencies. */
+                /** @description Refunded amount with tax and fees; null: no refund, or several currencies. */
                 money: {
                     amount: string;
                     currency: string;
                 } | null;
-                /** @description The request as it would leave: operation, path and body, as `attempts` of a command show it; null: none would, as the order is acknowledged, or will be by a command in front. */
+                /** @description The request that would be sent: operation, path and body, as in `attempts` of a command; null: none, because the order is acknowledged, or an earlier command will acknowledge it. */
                 request: unknown;
             }[];
-            /** @description Why it would be rejected. Of an event that would be accepted: `order-not-stored`, `event-waits` or `batch-refused`, where that keeps it from being decided now. */
+            /** @description Why it would be rejected. For an event that would be accepted: why it cannot be decided now (`order-not-stored`, `event-waits` or `batch-refused`). */
             problem: {
                 type: string;
                 title: string;
@@ -1612,13 +1724,13 @@ export interface components {
                 source: string;
                 id: string;
             } | null;
-            /** @description Open: as stored. */
+            /** @description Any JSON, as stored. */
             payload: unknown;
             readonly lines: {
                 lineNumber: string;
                 quantity: number;
             }[];
-            /** @description Decision of an operator line by line: what was applied, and what is still to be sent. null: none. */
+            /** @description Decision of an operator line by line: the units that were applied, and those that are still to be sent. null: none. */
             parts: {
                 readonly applied: {
                     lineNumber: string;
@@ -1630,38 +1742,38 @@ export interface components {
                 }[];
             } | null;
             reason: string | null;
-            /** @description Open: as stored. */
+            /** @description Any JSON, as stored. */
             evidence: unknown;
             readonly correlationIds: string[];
             readonly attempts: {
                 attempt: number;
                 correlationId: string;
-                /** @description Open: as stored. */
+                /** @description Any JSON, as stored. */
                 request: unknown;
-                /** @description Open: as stored. */
+                /** @description Any JSON, as stored. */
                 baseline: unknown;
                 /** Format: date-time */
                 startedAt: string;
                 finishedAt: string | null;
                 outcome: string | null;
                 httpStatus: number | null;
-                /** @description Open: as stored. */
+                /** @description Any JSON, as stored. */
                 failure: unknown;
-                /** @description Open: as stored. */
+                /** @description Any JSON, as stored. */
                 readBacks: unknown;
             }[];
             readonly decisions: {
                 decision: string;
                 actor: string;
                 reason: string;
-                /** @description Open: as stored. */
+                /** @description Any JSON, as stored. */
                 evidence: unknown;
                 /** Format: date-time */
                 decidedAt: string;
             }[];
             /**
              * Format: date-time
-             * @description When it is looked at next. Whether it goes on then depends on the rate budget: `GET /v1/forecast` says when.
+             * @description When it is checked next. Whether it continues then depends on the rate limit: see `GET /v1/forecast`.
              */
             nextActionAt: string;
             /** Format: date-time */
@@ -1679,7 +1791,7 @@ export interface components {
             sellerId: string | null;
             purchaseOrderId: string | null;
             /**
-             * @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem.
+             * @description received: stored, not decided yet; accepted: its commands exist; rejected: see `problem`.
              * @enum {string}
              */
             state: "received" | "accepted" | "rejected";
@@ -1694,7 +1806,7 @@ export interface components {
                     message: string;
                 }[];
             } | null;
-            /** @description Why it still waits, as of the last attempt. */
+            /** @description Why it still waits, as of the last attempt to decide it. */
             waitsFor: string | null;
             /** Format: date-time */
             receivedAt: string;
@@ -1707,7 +1819,7 @@ export interface components {
             source: string;
             id: string;
             type: string;
-            /** @description Open: as stored. */
+            /** @description Any JSON, as stored. */
             data: unknown;
             /** @description Why `data` is not shown; null: it is. */
             unreadable: string | null;
@@ -1716,7 +1828,7 @@ export interface components {
             sellerId: string | null;
             purchaseOrderId: string | null;
             /**
-             * @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem.
+             * @description received: stored, not decided yet; accepted: its commands exist; rejected: see `problem`.
              * @enum {string}
              */
             state: "received" | "accepted" | "rejected";
@@ -1731,7 +1843,7 @@ export interface components {
                     message: string;
                 }[];
             } | null;
-            /** @description Why it still waits, as of the last attempt. */
+            /** @description Why it still waits, as of the last attempt to decide it. */
             waitsFor: string | null;
             /** Format: date-time */
             receivedAt: string;
@@ -1753,7 +1865,7 @@ export interface components {
             fulfilledBySeller: boolean;
             /** @description By when its units must be acknowledged; null: nothing is left to acknowledge. */
             acknowledgeBy: string | null;
-            /** @description When the marketplace cancels by itself what is not shipped; null: it is not open, or has no ship date. */
+            /** @description When the marketplace cancels units that are not shipped; null: the order is not open, or has no ship date. */
             autoCancelAt: string | null;
             /** Format: date-time */
             firstSeenAt: string;
@@ -1778,7 +1890,7 @@ export interface components {
                 cancelled: number;
                 refunded: number;
             };
-            /** @description Proven by our commands. */
+            /** @description Units of confirmed commands. */
             confirmed: {
                 shipped: number;
                 cancelled: number;
@@ -1810,7 +1922,7 @@ export interface components {
             };
         };
         /** @description One change, by its type. */
-        Change: components["schemas"]["ChangeOrderSeen"] | components["schemas"]["ChangeOrderChanged"] | components["schemas"]["ChangeOrderLineChanged"] | components["schemas"]["ChangeOrderMissing"] | components["schemas"]["ChangeOrderErased"] | components["schemas"]["ChangeReturnSeen"] | components["schemas"]["ChangeReturnLineChanged"] | components["schemas"]["ChangeReturnErased"] | components["schemas"]["ChangeCommandPending"] | components["schemas"]["ChangeCommandSending"] | components["schemas"]["ChangeCommandVerifying"] | components["schemas"]["ChangeCommandHeld"] | components["schemas"]["ChangeCommandConfirmed"] | components["schemas"]["ChangeCommandRejected"] | components["schemas"]["ChangeEventRejected"] | components["schemas"]["ChangeAlarmRaised"] | components["schemas"]["ChangeAlarmSilenced"] | components["schemas"]["ChangeAlarmResolved"] | components["schemas"]["ChangeSellerStopped"] | components["schemas"]["ChangeSellerPaused"] | components["schemas"]["ChangeSellerResumed"] | components["schemas"]["ChangeSellerRemoved"] | components["schemas"]["ChangeSellerReturned"] | components["schemas"]["ChangeSellerEnrolmentChanged"] | components["schemas"]["ChangeShippingSettingsCreated"] | components["schemas"]["ChangeShippingSettingsChanged"] | components["schemas"]["ChangeShippingSettingsMissing"] | components["schemas"]["ChangeCampaignAdded"] | components["schemas"]["ChangeCampaignChanged"] | components["schemas"]["ChangeCampaignStatusChanged"] | components["schemas"]["ChangeCampaignMissing"] | components["schemas"]["ChangeCampaignFound"] | components["schemas"]["ChangeTaxonomyLoaded"] | components["schemas"]["ChangeTaxonomyNodeAdded"] | components["schemas"]["ChangeTaxonomyNodeChanged"] | components["schemas"]["ChangeTaxonomyNodeRemoved"] | components["schemas"]["ChangeTargetLoaded"] | components["schemas"]["ChangeTargetAdded"] | components["schemas"]["ChangeTargetChanged"] | components["schemas"]["ChangeTargetRemoved"] | components["schemas"]["ChangeSalesChannelLoaded"] | components["schemas"]["ChangeSalesChannelAdded"] | components["schemas"]["ChangeSalesChannelChanged"] | components["schemas"]["ChangeSalesChannelRemoved"] | components["schemas"]["ChangeSettlementLineAdded"] | components["schemas"]["ChangeSettlementLineChanged"] | components["schemas"]["ChangeSettlementLineRemoved"] | components["schemas"]["ChangeReplenishmentChanged"] | components["schemas"]["ChangeInventoryLogEntriesAdded"] | components["schemas"]["ChangeInventoryLogEntryChanged"] | components["schemas"]["ChangeInventoryLogEntryGone"] | components["schemas"]["ChangeInventoryLogUnknownReason"] | components["schemas"]["ChangeReconciliationReportImported"] | components["schemas"]["ChangeReconciliationRowChanged"] | components["schemas"]["ChangeReconciliationRowGone"] | components["schemas"]["ChangeInventoryDiscrepancyFound"] | components["schemas"]["ChangeInventoryDiscrepancyChanged"] | components["schemas"]["ChangeInventoryDiscrepancyResolved"];
+        Change: components["schemas"]["ChangeOrderSeen"] | components["schemas"]["ChangeOrderChanged"] | components["schemas"]["ChangeOrderLineChanged"] | components["schemas"]["ChangeOrderMissing"] | components["schemas"]["ChangeOrderErased"] | components["schemas"]["ChangeReturnSeen"] | components["schemas"]["ChangeReturnLineChanged"] | components["schemas"]["ChangeReturnErased"] | components["schemas"]["ChangeCommandPending"] | components["schemas"]["ChangeCommandSending"] | components["schemas"]["ChangeCommandVerifying"] | components["schemas"]["ChangeCommandHeld"] | components["schemas"]["ChangeCommandConfirmed"] | components["schemas"]["ChangeCommandRejected"] | components["schemas"]["ChangeEventRejected"] | components["schemas"]["ChangeAlarmRaised"] | components["schemas"]["ChangeAlarmSilenced"] | components["schemas"]["ChangeAlarmResolved"] | components["schemas"]["ChangeSellerStopped"] | components["schemas"]["ChangeSellerPaused"] | components["schemas"]["ChangeSellerResumed"] | components["schemas"]["ChangeSellerRemoved"] | components["schemas"]["ChangeSellerReturned"] | components["schemas"]["ChangeSellerEnrolmentChanged"] | components["schemas"]["ChangeShippingSettingsCreated"] | components["schemas"]["ChangeShippingSettingsChanged"] | components["schemas"]["ChangeShippingSettingsMissing"] | components["schemas"]["ChangeCampaignAdded"] | components["schemas"]["ChangeCampaignChanged"] | components["schemas"]["ChangeCampaignStatusChanged"] | components["schemas"]["ChangeCampaignMissing"] | components["schemas"]["ChangeCampaignFound"] | components["schemas"]["ChangeTaxonomyLoaded"] | components["schemas"]["ChangeTaxonomyNodeAdded"] | components["schemas"]["ChangeTaxonomyNodeChanged"] | components["schemas"]["ChangeTaxonomyNodeRemoved"] | components["schemas"]["ChangeTargetLoaded"] | components["schemas"]["ChangeTargetAdded"] | components["schemas"]["ChangeTargetChanged"] | components["schemas"]["ChangeTargetRemoved"] | components["schemas"]["ChangeSalesChannelLoaded"] | components["schemas"]["ChangeSalesChannelAdded"] | components["schemas"]["ChangeSalesChannelChanged"] | components["schemas"]["ChangeSalesChannelRemoved"] | components["schemas"]["ChangeSettlementLineAdded"] | components["schemas"]["ChangeSettlementLineChanged"] | components["schemas"]["ChangeSettlementLineRemoved"] | components["schemas"]["ChangeStockLoaded"] | components["schemas"]["ChangeStockAdded"] | components["schemas"]["ChangeStockChanged"] | components["schemas"]["ChangeStockRemoved"] | components["schemas"]["ChangeStockDifferenceFound"] | components["schemas"]["ChangeStockDifferenceChanged"] | components["schemas"]["ChangeStockDifferenceResolved"] | components["schemas"]["ChangeReplenishmentChanged"] | components["schemas"]["ChangeInventoryLogEntriesAdded"] | components["schemas"]["ChangeInventoryLogEntryChanged"] | components["schemas"]["ChangeInventoryLogEntryGone"] | components["schemas"]["ChangeInventoryLogUnknownReason"] | components["schemas"]["ChangeReconciliationReportImported"] | components["schemas"]["ChangeReconciliationRowChanged"] | components["schemas"]["ChangeReconciliationRowGone"] | components["schemas"]["ChangeInventoryDiscrepancyFound"] | components["schemas"]["ChangeInventoryDiscrepancyChanged"] | components["schemas"]["ChangeInventoryDiscrepancyResolved"];
         /** @description A change as a CloudEvent 1.0. */
         ChangeEvent: {
             /** @constant */
@@ -1826,14 +1938,14 @@ export interface components {
             time: string;
             /** @constant */
             datacontenttype: "application/json";
-            /** @description The same as `id`: its place in the feed. */
+            /** @description The same as `id`: its position in the feed. */
             sequence: string;
             sellerid?: string;
             purchaseorderid?: string;
             linenumber?: string;
             returnorderid?: string;
             commandid?: string;
-            /** @description Open: as stored. */
+            /** @description Any JSON, as stored. */
             data: unknown;
         };
         Buyer: {
@@ -1859,7 +1971,7 @@ export interface components {
             fulfilledBySeller: boolean;
             /** @description By when its units must be acknowledged; null: nothing is left to acknowledge. */
             acknowledgeBy: string | null;
-            /** @description When the marketplace cancels by itself what is not shipped; null: it is not open, or has no ship date. */
+            /** @description When the marketplace cancels units that are not shipped; null: the order is not open, or has no ship date. */
             autoCancelAt: string | null;
             /** Format: date-time */
             firstSeenAt: string;
@@ -1896,6 +2008,18 @@ export interface components {
                     trackingUrl: string | null;
                     shippedAt: string | null;
                 }[];
+                /** @description Every parcel of the line, also one that the marketplace no longer shows, as after a refund. */
+                shipments: {
+                    carrier: string | null;
+                    methodCode: string | null;
+                    trackingNumber: string | null;
+                    trackingUrl: string | null;
+                    shippedAt: string | null;
+                    /** @description The maximum of units of the line that were seen in it. */
+                    quantity: number;
+                    /** @description Units that the marketplace shows in it now; 0: it no longer shows it. */
+                    shownQuantity: number;
+                }[];
                 charges: {
                     chargeType: string;
                     chargeName: string;
@@ -1921,7 +2045,7 @@ export interface components {
                     /** Format: date-time */
                     firstSeenAt: string;
                     lastSeenAt: string | null;
-                    /** @description Open: as stored. */
+                    /** @description Any JSON, as stored. */
                     raw: unknown;
                 }[];
                 /** @description The newest 1,000, oldest first. */
@@ -1953,9 +2077,9 @@ export interface components {
                 outOfReachBefore: string | null;
             };
             running: boolean;
-            /** @description Since the last run that read everything. */
+            /** @description Time since the last run that read everything, in milliseconds. */
             lagMs: number | null;
-            /** @description It has not ended well for five of its intervals, and for half an hour. */
+            /** @description Its last success is more than five of its intervals and half an hour ago. */
             behind: boolean;
             lastStartedAt: string | null;
             lastSuccessAt: string | null;
@@ -1970,11 +2094,11 @@ export interface components {
             streams: number;
             /** @description Streams whose last run failed. */
             failing: number;
-            /** @description Streams that have not ended well for five of their intervals, and for half an hour. */
+            /** @description Streams whose last success is more than five of their intervals and half an hour ago. */
             behind: number;
             /** @description Streams that have never read everything; backfills do not count. */
             unread: number;
-            /** @description The longest time since a stream read everything, of those that run by themselves; null: none has. */
+            /** @description The longest time since a stream read everything, of the streams that run most often, in milliseconds. Slower ones, such as a daily reread, do not count. Null: none has read everything. */
             lagMs: number | null;
             /** @description The stream with that lag. */
             furthest: {
@@ -1991,7 +2115,7 @@ export interface components {
             windowFrom: string | null;
             windowTo: string | null;
             pages: number;
-            /** @description Records that came. */
+            /** @description Records that were received. */
             seen: number;
             /** @description Records that were written. */
             changed: number;
@@ -2001,14 +2125,14 @@ export interface components {
             /** Format: date-time */
             finishedAt: string;
             error: string | null;
-            /** @description How many runs the entry stands for: several in a row that changed nothing are one. */
+            /** @description Number of runs in this entry: consecutive runs that changed nothing are one entry. */
             runs: number;
         };
         Campaign: {
             sellerId: string;
             campaignId: string;
             name: string | null;
-            /** @description Null until the campaign has been read. Open: unknown values are stored. */
+            /** @description Null until the campaign has been read. Unknown values are stored too. */
             status: string | null;
             /** @description Transitions that the specification lists. */
             readonly nextStatuses: string[];
@@ -2025,13 +2149,13 @@ export interface components {
             targetRoas: string | null;
             createdDate: string | null;
             watched: boolean;
-            /** @description Who named it: settings, operator, sql. */
+            /** @description Where it was added: settings, operator, sql. */
             source: string | null;
             /** @description Since when the marketplace does not have this campaign. */
             missingSince: string | null;
             /** @description Why the last read failed. */
             problem: string | null;
-            /** @description When this version was read, on the marketplace's clock. */
+            /** @description When this version was read, by the marketplace's clock. */
             observedAt: string | null;
             firstSeenAt: string | null;
             changedAt: string | null;
@@ -2040,7 +2164,7 @@ export interface components {
             sellerId: string;
             campaignId: string;
             name: string | null;
-            /** @description Null until the campaign has been read. Open: unknown values are stored. */
+            /** @description Null until the campaign has been read. Unknown values are stored too. */
             status: string | null;
             /** @description Transitions that the specification lists. */
             readonly nextStatuses: string[];
@@ -2057,27 +2181,27 @@ export interface components {
             targetRoas: string | null;
             createdDate: string | null;
             watched: boolean;
-            /** @description Who named it: settings, operator, sql. */
+            /** @description Where it was added: settings, operator, sql. */
             source: string | null;
             /** @description Since when the marketplace does not have this campaign. */
             missingSince: string | null;
             /** @description Why the last read failed. */
             problem: string | null;
-            /** @description When this version was read, on the marketplace's clock. */
+            /** @description When this version was read, by the marketplace's clock. */
             observedAt: string | null;
             firstSeenAt: string | null;
             changedAt: string | null;
             /** @description The newest 1,000, oldest first. */
             readonly statusChanges: {
-                /** @description Null at first sight. */
+                /** @description Null for the first status that was read. */
                 fromStatus: string | null;
                 toStatus: string;
                 /**
                  * Format: date-time
-                 * @description When it was seen, on the marketplace's clock.
+                 * @description When it was read, by the marketplace's clock.
                  */
                 seenAt: string;
-                /** @description Whether the specification lists the transition; null at first sight. */
+                /** @description Whether the specification lists the transition; null for the first status that was read. */
                 legal: boolean | null;
                 /** @description Intermediate states that were missed, if listed transitions explain it; otherwise null. */
                 missed: string[] | null;
@@ -2092,7 +2216,7 @@ export interface components {
             /** @enum {string} */
             state: "open" | "replayed" | "superseded" | "dismissed";
             seenCount: number;
-            /** @description As received; for a session without what is about a buyer. */
+            /** @description As received; for sessions without the buyer's data. */
             rawText: string;
             /** @description Texts of `rawText` are hidden: `POST /v1/quarantine/{id}/reveal` shows them. */
             masked: boolean;
@@ -2126,20 +2250,20 @@ export interface components {
              * @enum {string}
              */
             closes: "cause" | "person";
-            /** @description Path of the list of what it is about; null: the message says all. */
+            /** @description Path of the list of its subjects; null: the message is complete. */
             list: string | null;
-            /** @description How many things it is about; null: the one that its subject names. */
+            /** @description Number of its subjects; null: the one in `subject`. */
             count: number | null;
-            /** @description The earliest of their deadlines; null: they have none. */
+            /** @description The earliest deadline of its subjects; null: they have none. */
             dueAt: string | null;
             /** Format: date-time */
             raisedAt: string;
-            /** @description It is silenced while this moment has not passed. */
+            /** @description It is silenced until this time. */
             silencedUntil: string | null;
             silencedBy: string | null;
             silencedReason: string | null;
             resolvedAt: string | null;
-            /** @description Who resolved it; null: it ended with its cause. */
+            /** @description Who resolved it; null: it closed with its cause. */
             resolvedBy: string | null;
             resolvedReason: string | null;
         };
@@ -2150,13 +2274,13 @@ export interface components {
             gtin: string | null;
             month: string;
             /**
-             * @description balance: beginning and movements do not make the ending; carry-over: the beginning is not the ending of the month before; others: report and log have different counts.
+             * @description balance: beginning and movements do not make the ending; carry-over: the beginning is not the ending of the previous month; others: report and log have different counts.
              * @enum {string}
              */
             kind: "balance" | "carry-over" | "row" | "sold" | "returned" | "lost" | "found" | "damaged" | "other";
-            /** @description What the report states: its ending, its beginning, or its units of the kind. */
+            /** @description Units in the report: its ending, its beginning, or its units of the kind. */
             reportUnits: number;
-            /** @description The expected units by its other columns, the month before, or the log. */
+            /** @description Expected units by its other columns, the previous month, or the log. */
             expectedUnits: number;
             /** @description reportUnits minus expectedUnits. */
             difference: number;
@@ -2167,7 +2291,7 @@ export interface components {
                  */
                 verdict: "missing" | "extra";
                 /**
-                 * @description Of the entries. certain: the report counts none of the kind; likely: duplicates that together make the difference; possible: each alone would make it; unknown: no candidate.
+                 * @description Certainty of the entries. certain: the report counts none of the kind; likely: duplicates that together make the difference; possible: each alone would make it; unknown: no candidate.
                  * @enum {string}
                  */
                 certainty: "certain" | "likely" | "possible" | "unknown";
@@ -2213,7 +2337,7 @@ export interface components {
             found: number;
             damaged: number;
             otherAdjustments: number;
-            /** @description Movements before this moment are counted. */
+            /** @description Movements before this time are counted. */
             coveredUntil: string | null;
             /** Format: date-time */
             changedAt: string;
@@ -2223,7 +2347,7 @@ export interface components {
             gtin: string;
             month: string;
             generatedAt: string | null;
-            /** @description Movements before this moment are counted. */
+            /** @description Movements before this time are counted. */
             coveredUntil: string | null;
             rows: {
                 sku: string;
@@ -2338,9 +2462,9 @@ export interface components {
                 late: number;
                 /** @description Open, and some units are not acknowledged. */
                 toAcknowledge: number;
-                /** @description Those of them whose time for it has passed. */
+                /** @description Those of `toAcknowledge` whose deadline has passed. */
                 acknowledgeOverdue: number;
-                /** @description Those of them whose time for it passes within an hour. */
+                /** @description Those of `toAcknowledge` whose deadline is within an hour. */
                 acknowledgeSoon: number;
                 /** @description Open, and everything is acknowledged. */
                 toShip: number;
@@ -2355,10 +2479,10 @@ export interface components {
             };
             waitingEvents: number;
             quarantined: number;
-            /** @description Open ones between inventory reports and what they should state. */
+            /** @description Open discrepancies of inventory reports. */
             discrepancies: number;
             alarms: number;
-            /** @description What waits for an operator; rejections until their alarm is closed. */
+            /** @description Work that waits for an operator; rejections until their alarm is closed. */
             needsPerson: {
                 commandsHeld: number;
                 commandsRejected: number;
@@ -2374,10 +2498,10 @@ export interface components {
             from: string;
             /**
              * Format: date-time
-             * @description The hour on the marketplace's clock, for the orders.
+             * @description The hour by the marketplace's clock, for the orders.
              */
             orderedFrom: string;
-            /** @description Orders by their date, on the marketplace's clock. */
+            /** @description Orders by their date, by the marketplace's clock. */
             ordered: number;
             /** @description Commands that were confirmed. */
             confirmed: number;
@@ -2387,7 +2511,7 @@ export interface components {
         OrderStates: {
             /**
              * Format: date-time
-             * @description Orders from this moment on, by the marketplace's clock.
+             * @description Orders from this time on, by the marketplace's clock.
              */
             from: string;
             ordered: number;
@@ -2402,22 +2526,22 @@ export interface components {
         Budget: {
             sellerId: string;
             operation: string;
-            /** @description Where each month or the like has a limit of its own; otherwise null. */
+            /** @description Part of the operation with its own limit, such as a month; null: the whole operation. */
             scope: string | null;
             /** @description Requests that could be sent now. */
             available: number;
-            /** @description Requests a minute in the long run, as learned so far. */
+            /** @description Requests per minute in the long run, as learned so far. */
             perMinute: number;
-            /** @description Set while the marketplace has asked us to wait. */
+            /** @description When the wait that the marketplace requested ends; null: it requested none. */
             blockedUntil: string | null;
         };
         OperationBudget: {
             operation: string;
-            /** @description Of sellers, or of shares of the operation that have a limit of their own. */
+            /** @description Limits of sellers, or of parts of the operation with their own limit. */
             limits: number;
-            /** @description Those of them by which no request could be sent now. */
+            /** @description Limits that allow no request now. */
             usedUp: number;
-            /** @description The one with least left. */
+            /** @description The limit with the fewest remaining requests. */
             least: components["schemas"]["Budget"];
         };
         Health: {
@@ -2429,24 +2553,67 @@ export interface components {
                 detail?: string;
             }[];
         };
-        AuditEntry: {
+        Key: {
             id: string;
+            /** @description Its actor in the audit. */
+            name: string;
+            readonly scopes: ("read" | "events:write" | "operate")[];
+            /** @description Sellers that it is bound to; null: all. */
+            sellerIds: string[] | null;
             /** Format: date-time */
-            at: string;
-            /** @description Name of the key; of API_KEY, and where no key is needed, who the client says it is. */
-            actor: string;
-            /** @description For whom the holder of a named key says it acts. */
-            onBehalfOf: string | null;
-            /** @description Id of the key, or `API_KEY`; null: no key was needed. */
-            keyId: string | null;
-            /** @description One of alarm.closed, alarm.silenced, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.removed, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
-            action: string;
-            /** @description null: no seller, or all of them. */
-            sellerId: string | null;
-            /** @description Id of what was acted on. */
-            subject: string;
-            reason: string | null;
-            details: unknown;
+            createdAt: string;
+            createdBy: string;
+            rotatedAt: string | null;
+            /** @description Until when the previous secret is accepted. */
+            previousUntil: string | null;
+            /** @description Written at most once a minute. */
+            lastUsedAt: string | null;
+            revokedAt: string | null;
+        };
+        NewKey: {
+            id: string;
+            /** @description Its actor in the audit. */
+            name: string;
+            readonly scopes: ("read" | "events:write" | "operate")[];
+            /** @description Sellers that it is bound to; null: all. */
+            sellerIds: string[] | null;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            rotatedAt: string | null;
+            /** @description Until when the previous secret is accepted. */
+            previousUntil: string | null;
+            /** @description Written at most once a minute. */
+            lastUsedAt: string | null;
+            revokedAt: string | null;
+            /** @description The key. Shown in this answer only. */
+            key: string;
+        };
+        Session: {
+            /** @description Whether requests with this cookie or key are accepted. false: sign in. */
+            signedIn: boolean;
+            /** @description Name of the key; null: API_KEY, or no key is needed. */
+            name: string | null;
+            readonly scopes: ("read" | "events:write" | "operate")[];
+            /** @description Sellers that the key is bound to; null: all. */
+            sellers: string[] | null;
+            /** @description When the session ends; null: there is none. */
+            expiresAt: string | null;
+            /** @description Version of the daemon. */
+            version: string | null;
+            /** @description `sandbox`: the built-in one; `demonstration`: the built-in one with the demonstration ERP; null: not signed in. */
+            marketplace: ("real" | "sandbox" | "demonstration") | null;
+            /**
+             * Format: date-time
+             * @description The daemon's time.
+             */
+            now: string;
+            /** @description The marketplace's time for each seller, by which orders are late. */
+            readonly clocks: {
+                sellerId: string;
+                /** Format: date-time */
+                now: string;
+            }[];
         };
         Erasure: {
             sellerId: string;
@@ -2462,18 +2629,15 @@ export interface components {
             /** @description Entry of the audit; null: dry run, nothing was erased. */
             auditId: string | null;
         };
+        /** @description `actBy`: by when the marketplace wants it, on its clock. `expectedAt`: when its request is sent; null: not within the time. */
         ForecastCommand: {
             commandId: string;
             sellerId: string;
             purchaseOrderId: string | null;
             kind: string;
             readonly lines: string[];
-            /**
-             * Format: date-time
-             * @description By when the marketplace wants it, on its clock.
-             */
+            /** Format: date-time */
             actBy: string;
-            /** @description When its request will leave; null: not within the time. */
             expectedAt: string | null;
         };
         Forecast: {
@@ -2484,48 +2648,55 @@ export interface components {
             readonly sellerIds: string[];
             /** @description What was taken for granted. */
             readonly assumptions: string[];
+            /** @description `pages` that are left are an estimate by `basis`: the average of the windows that were read, the count of the current one, or nothing: one page a window. `endsAt`: null: not within the time. */
             readonly backfills: {
                 sellerId: string;
                 resource: string;
                 stream: string;
                 windowsLeft: number;
-                /** @description Pages that are left, an estimate. */
                 pages: number;
-                /**
-                 * @description What the estimate is based on: the average of the windows that were read, the count of the one under way, or nothing: one page a window.
-                 * @enum {string}
-                 */
+                /** @enum {string} */
                 basis: "windows-read" | "window-under-way" | "nothing";
                 operation: string;
-                /** @description Null: not within the time. */
                 endsAt: string | null;
             }[];
-            /** @description Use of the limits, the highest first. */
+            /** @description The most used first. The limit is `tokens` calls in `perMs` ms; as reported or learned, `perMinute` calls are let through, of which polls take `pollsPerMinute`, and none before `blockedUntil`. `open`: calls of open commands, and pages of backfills that are left; the last one is sent at `lastAt` (null: none is open, or never). Within the time, `calls` of `allowed` are sent, which is `share`. */
             readonly operations: {
                 sellerId: string;
                 operation: string;
-                /** @description Of the limit: so many calls in `perMs` milliseconds. */
                 tokens: number;
                 perMs: number;
+                perMinute: number;
+                pollsPerMinute: number;
+                open: number;
+                blockedUntil: string | null;
+                lastAt: string | null;
                 calls: number;
-                /** @description Most calls that the limit allows within the time. */
                 allowed: number;
                 share: number;
-                /** @description How often something has to wait for the limit. */
-                waits: number;
             }[];
             commands: {
                 open: number;
-                /** @description That leave within the time. */
                 sent: number;
-                /** @description That leave after the marketplace wants them, or have not until it does. */
-                late: number;
                 unsent: number;
-                /** @description The first 200 of them, by their deadlines. */
+                late: number;
+                /** @description That are sent after the marketplace wants them, or have not been until it does: the first 200, by their deadlines. */
                 readonly lateOnes: components["schemas"]["ForecastCommand"][];
             };
+            /** @description Of `commandId`: its `position` among the calls of `operation`, and when it is sent, be it after the time. Null: nothing is sent for it. */
+            command: {
+                commandId: string;
+                sellerId: string;
+                purchaseOrderId: string | null;
+                kind: string;
+                readonly lines: string[];
+                actBy: string | null;
+                operation: string | null;
+                position: number | null;
+                expectedAt: string | null;
+            } | null;
             shipBy: {
-                /** @description Shipments that are queued and leave late; the first 200. */
+                /** @description Shipments that are queued and sent late; the first 200. */
                 readonly atRisk: components["schemas"]["ForecastCommand"][];
                 /** @description Orders whose deadline comes within the time and of which the ERP has said nothing; the first 200. */
                 readonly waitingForErp: {
@@ -2538,47 +2709,6 @@ export interface components {
                 }[];
                 waitingForErpCount: number;
             };
-            polls: {
-                runs: number;
-                lateP99Ms: number;
-                lateMostMs: number;
-            };
-        };
-        Key: {
-            id: string;
-            /** @description Who acts with it, as the audit says. */
-            name: string;
-            readonly scopes: ("read" | "events:write" | "operate")[];
-            /** @description Sellers that it is bound to; null: all. */
-            sellerIds: string[] | null;
-            /** Format: date-time */
-            createdAt: string;
-            createdBy: string;
-            rotatedAt: string | null;
-            /** @description Until when the secret before the last rotation is accepted. */
-            previousUntil: string | null;
-            /** @description Written at most once a minute. */
-            lastUsedAt: string | null;
-            revokedAt: string | null;
-        };
-        NewKey: {
-            id: string;
-            /** @description Who acts with it, as the audit says. */
-            name: string;
-            readonly scopes: ("read" | "events:write" | "operate")[];
-            /** @description Sellers that it is bound to; null: all. */
-            sellerIds: string[] | null;
-            /** Format: date-time */
-            createdAt: string;
-            createdBy: string;
-            rotatedAt: string | null;
-            /** @description Until when the secret before the last rotation is accepted. */
-            previousUntil: string | null;
-            /** @description Written at most once a minute. */
-            lastUsedAt: string | null;
-            revokedAt: string | null;
-            /** @description The key. Shown in this answer only. */
-            key: string;
         };
         RetainedData: {
             /** @enum {string} */
@@ -2593,14 +2723,14 @@ export interface components {
             bytes: number;
             /** @description Oldest row in the sample; null: there is none. */
             oldest: string | null;
-            /** @description What would go now. Of events, and of attempts that count, only their bulk goes. */
+            /** @description What would be removed now. Of events, and of attempts that still count, only the large columns are emptied. */
             going: {
                 rows: number;
                 bytes: number;
             };
             /** @description Estimated from a part of the pages: the table is large. */
             estimated: boolean;
-            /** @description A process is going through the table, or was until a minute ago. */
+            /** @description A process is removing data of the table, or was until a minute ago. */
             running: boolean;
             /**
              * Format: date-time
@@ -2626,9 +2756,9 @@ export interface components {
             pausedBy: string | null;
             /** @description When the next token is requested while it is stopped. */
             nextProbeAt: string | null;
-            /** @description It is in the settings of this daemon. */
+            /** @description Whether it is in the settings of this daemon. */
             served: boolean;
-            /** @description When an operator removed it, and kept its past; null: it is not removed, or in the settings of a process again. */
+            /** @description When an operator removed it and kept its records; null: it is not removed, or is in the settings of a process again. */
             removedAt: string | null;
             removedBy: string | null;
         };
@@ -2646,18 +2776,18 @@ export interface components {
             pausedBy: string | null;
             /** @description When the next token is requested while it is stopped. */
             nextProbeAt: string | null;
-            /** @description It is in the settings of this daemon. */
+            /** @description Whether it is in the settings of this daemon. */
             served: boolean;
-            /** @description When an operator removed it, and kept its past; null: it is not removed, or in the settings of a process again. */
+            /** @description When an operator removed it and kept its records; null: it is not removed, or is in the settings of a process again. */
             removedAt: string | null;
             removedBy: string | null;
-            /** @description The processes that serve it, as they have said within a minute; none that has ended on this machine. */
+            /** @description Processes that serve it, by their reports of the last minute, without those that have ended on this machine. */
             servedBy: string[];
             /** @description Open orders; at most 10000 are counted. */
             openOrders: number;
             /** @description Open orders that should have been shipped; at most 10000 are counted. */
             lateOrders: number;
-            /** @description Commands that are under way or wait; at most 10000 are counted. */
+            /** @description Commands that are in progress or wait; at most 10000 are counted. */
             openCommands: number;
             /** @description Commands that a person must decide on; at most 10000 are counted. */
             heldCommands: number;
@@ -2669,21 +2799,21 @@ export interface components {
             openAlarms: number;
             /** @description Streams whose last run failed: `GET /v1/syncs`. */
             failingStreams: number;
-            /** @description Since the polled orders that are furthest behind were read to the end; null: they have not been yet. */
+            /** @description Longest time since an order stream was read completely; null: one has never been. */
             ordersLagSeconds: number | null;
-            /** @description The stream of any resource that is furthest behind, without backfills; null: none has been read to its end. */
+            /** @description The stream with the longest lag, without backfills; null: none has been read completely. */
             furthestBehind: {
                 resource: string;
                 stream: string;
-                /** @description Since it was read to its end. */
+                /** @description Time since it was read completely. */
                 lagSeconds: number;
             } | null;
-            /** @description Operations whose rate budget is used up: by what processes report, some seconds later, and by commands that wait for it. */
+            /** @description Operations whose rate limit is used up, by reports of processes (some seconds old) and by commands that wait for it. */
             waitingOperations: {
                 operation: string;
-                /** @description What its limit is for, such as one report; null: all of its calls. */
+                /** @description The part of the operation that the limit is for, such as one report; null: all of its requests. */
                 scope: string | null;
-                /** @description Until when the marketplace has asked us to wait, or when the first of the commands that wait goes on. */
+                /** @description When the wait that the marketplace requested ends, or when the first waiting command continues. */
                 until: string | null;
             }[];
         };
@@ -2692,14 +2822,14 @@ export interface components {
             sellers: string[];
             added: string[];
             removed: string[];
-            /** @description What the other processes have done that share the database; null: they could not be asked. */
+            /** @description Results of the other processes that share the database; null: they could not be reached. */
             others: {
                 process: string;
                 roles: string[];
                 /** @description Ids of the sellers that it serves now. */
                 sellers: string[];
                 /**
-                 * @description faulty: its settings have faults, its sellers stay as they were; unanswered: not within five seconds.
+                 * @description faulty: its settings are invalid, its sellers are unchanged; unanswered: no answer within five seconds.
                  * @enum {string}
                  */
                 state: "reread" | "faulty" | "unanswered";
@@ -2708,41 +2838,15 @@ export interface components {
         };
         RemovedSeller: {
             sellerId: string;
-            /** @description It had no past, and nothing of it is left. false: it is hidden, and its past readable. */
+            /** @description true: it had no records and is deleted. false: it is hidden, and its records stay readable. */
             deleted: boolean;
-            /** @description Since when it is hidden; null: it is deleted. */
+            /** @description When it was hidden; null: it is deleted. */
             removedAt: string | null;
-        };
-        Session: {
-            /** @description Whether requests of this browser, or with the key that is sent, are accepted. false: sign in. */
-            signedIn: boolean;
-            /** @description Name of the key; null: API_KEY, or no key is needed. */
-            name: string | null;
-            readonly scopes: ("read" | "events:write" | "operate")[];
-            /** @description Sellers that the key is bound to; null: all. */
-            sellers: string[] | null;
-            /** @description When the session ends; null: there is none. */
-            expiresAt: string | null;
-            /** @description Of the daemon. */
-            version: string | null;
-            /** @description `sandbox`: the one that is built in, `demonstration`: with an ERP that decides on its orders; null: not signed in. */
-            marketplace: ("real" | "sandbox" | "demonstration") | null;
-            /**
-             * Format: date-time
-             * @description The daemon's time.
-             */
-            now: string;
-            /** @description The marketplace's time for each seller, by which orders are late. */
-            readonly clocks: {
-                sellerId: string;
-                /** Format: date-time */
-                now: string;
-            }[];
         };
         Setting: {
             /** @description Name of the variable. */
             name: string;
-            /** @description As the variable would say it; null: nothing is set, or it is a secret. */
+            /** @description In the syntax of the variable; null: nothing is set, or it is a secret. */
             value: string | null;
             /** @description Its value is never shown. */
             secret: boolean;
@@ -2754,15 +2858,115 @@ export interface components {
              */
             from: "default" | "environment" | "file";
         };
+        StockOnHand: {
+            sellerId: string;
+            sku: string;
+            itemName: string | null;
+            gtin: string | null;
+            itemId: string | null;
+            offerId: string | null;
+            brand: string | null;
+            itemCondition: string | null;
+            publishingStatus: string | null;
+            lifecycle: string | null;
+            stockStatus: string | null;
+            /** @description Units that can be sold. */
+            availableUnits: number;
+            /** @description Units of orders that are not shipped yet. */
+            reservedUnits: number | null;
+            /** @description Available, reserved and unavailable units. */
+            onHandUnits: number | null;
+            /** @description Units on their way to the fulfillment service. */
+            inboundUnits: number | null;
+            /** @description Unavailable: the marketplace reviews them. */
+            inReviewUnits: number | null;
+            /** @description Unavailable: they move between warehouses. */
+            inMovementUnits: number | null;
+            /** @description Units by the days since they arrived. */
+            ageUnits: {
+                days0To90: number | null;
+                days91To180: number | null;
+                days181To270: number | null;
+                days271To365: number | null;
+                daysOver365: number | null;
+            };
+            /** @description `YYYY-MM-DD`. */
+            firstInStockOn: string | null;
+            insights: {
+                /** @description A decimal; what the marketplace expects. */
+                daysOfSupply: string | null;
+                /** @description `YYYY-MM-DD`. */
+                outOfStockOn: string | null;
+                /** @description A decimal; what the marketplace expects. */
+                salesForecastWeeks1To4: string | null;
+                /** @description A decimal; what the marketplace expects. */
+                salesForecastWeeks5To8: string | null;
+                /** @description A decimal; what the marketplace expects. */
+                salesForecastWeeks9To12: string | null;
+                /** @description A decimal; what the marketplace expects. */
+                sellThroughRate: string | null;
+                /** @description A decimal; what the marketplace expects. */
+                suggestedUnits: string | null;
+                /** @description A decimal; what the marketplace expects. */
+                surplusUnits: string | null;
+            };
+            /** @description Since then the marketplace's list is without the SKU. */
+            missingSince: string | null;
+            /**
+             * Format: date-time
+             * @description When the marketplace returned this version, on the marketplace's clock.
+             */
+            observedAt: string;
+            /** Format: date-time */
+            changedAt: string;
+        };
+        StockDifference: {
+            id: string;
+            sellerId: string;
+            sku: string;
+            gtin: string | null;
+            /** @description Units on hand, by the marketplace's list. */
+            countedUnits: number;
+            /** @description The opening units, and the movements of the inventory log from `openingAt` to `asOf`. */
+            balanceUnits: number;
+            /** @description countedUnits minus balanceUnits. */
+            difference: number;
+            /**
+             * Format: date-time
+             * @description When the list stated the counted units, on the marketplace's clock.
+             */
+            asOf: string;
+            /** @description The ending of the newest monthly report that covers no later time than `asOf`. */
+            openingUnits: number;
+            /**
+             * Format: date-time
+             * @description Up to when that report counts movements.
+             */
+            openingAt: string;
+            /** @description The SKU's last known price when this was found or last changed. */
+            unitPrice: string | null;
+            /** @description The differing units at that price. */
+            value: string | null;
+            currency: string | null;
+            /** @enum {string} */
+            state: "open" | "resolved";
+            /** @description agrees: list and log agree again; withdrawn: they can no longer be compared. */
+            resolution: ("agrees" | "withdrawn") | null;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            changedAt: string;
+            resolvedAt: string | null;
+        };
         Resource: {
             resource: string;
-            /** @description Whether its past can be read again. */
+            /** @description Whether it supports backfills. */
             backfill: boolean;
         };
         Target: {
             sellerId: string;
             /**
-             * @description contextual: by what is looked at; behavioral: an audience.
+             * @description contextual: by the viewed items; behavioral: by audience.
              * @enum {string}
              */
             tactic: "behavioral" | "contextual";
@@ -2770,7 +2974,7 @@ export interface components {
             name: string | null;
             /** @description Names from the department down. */
             taxonPath: string[] | null;
-            /** @description Items at this place of the taxonomy; null: not known. */
+            /** @description Items at this node of the taxonomy; null: not known. */
             itemCount: number | null;
             /** @description TIER_1 to TIER_7; null for audiences. */
             reach: string[] | null;
@@ -2780,9 +2984,9 @@ export interface components {
             attribute: string | null;
             /** @description null: the marketplace does not say. */
             isDisabled: boolean | null;
-            /** @description Since then complete listings do not contain it. */
+            /** @description Time since which complete listings do not contain it. */
             missingSince: string | null;
-            /** @description Whether an ad group may use it now: neither disabled nor gone. */
+            /** @description Whether an ad group may use it now: neither disabled nor missing. */
             usable: boolean;
             /** Format: date-time */
             firstSeenAt: string;
@@ -2792,12 +2996,12 @@ export interface components {
         Webhook: {
             id: string;
             url: string;
-            /** @description Types of changes that it gets; empty: all. */
+            /** @description Types of changes that it receives; empty: all. */
             readonly types: string[];
-            /** @description Whose changes it gets; null: those of all sellers. */
+            /** @description Seller whose changes it receives; null: all sellers. */
             sellerId: string | null;
             /**
-             * @description paused: nothing is sent and nothing is forgotten; disabled: nothing is sent, and changes that were not delivered go with RETAIN_CHANGES.
+             * @description paused: nothing is sent, and changes are kept until it is resumed; disabled: nothing is sent, and undelivered changes are removed after RETAIN_CHANGES.
              * @enum {string}
              */
             state: "active" | "paused" | "disabled";
@@ -2805,7 +3009,7 @@ export interface components {
             reason: string | null;
             /** Format: date-time */
             stateSince: string;
-            /** @description Every change up to this number that it gets has become a delivery. */
+            /** @description Every matching change up to this number has become a delivery. */
             position: string;
             /** @description First failure since the last success. */
             failingSince: string | null;
@@ -2818,12 +3022,12 @@ export interface components {
         NewWebhook: {
             id: string;
             url: string;
-            /** @description Types of changes that it gets; empty: all. */
+            /** @description Types of changes that it receives; empty: all. */
             readonly types: string[];
-            /** @description Whose changes it gets; null: those of all sellers. */
+            /** @description Seller whose changes it receives; null: all sellers. */
             sellerId: string | null;
             /**
-             * @description paused: nothing is sent and nothing is forgotten; disabled: nothing is sent, and changes that were not delivered go with RETAIN_CHANGES.
+             * @description paused: nothing is sent, and changes are kept until it is resumed; disabled: nothing is sent, and undelivered changes are removed after RETAIN_CHANGES.
              * @enum {string}
              */
             state: "active" | "paused" | "disabled";
@@ -2831,7 +3035,7 @@ export interface components {
             reason: string | null;
             /** Format: date-time */
             stateSince: string;
-            /** @description Every change up to this number that it gets has become a delivery. */
+            /** @description Every matching change up to this number has become a delivery. */
             position: string;
             /** @description First failure since the last success. */
             failingSince: string | null;
@@ -2847,7 +3051,7 @@ export interface components {
             id: string;
             /** @description `seq` of the change; null: a test. */
             changeSequence: string | null;
-            /** @description Attempts made by the present schedule. */
+            /** @description Attempts made by the current schedule. */
             attempt: number;
             /**
              * @description pending: waits for its next attempt; failed: given up.
@@ -2856,9 +3060,9 @@ export interface components {
             status: "pending" | "delivered" | "failed";
             /** @description When the last attempt ended. */
             at: string | null;
-            /** @description When it is due; later, while an earlier message of its order waits. */
+            /** @description When it is due. It is sent later while an earlier message of its order waits. */
             nextAt: string | null;
-            /** @description Of the last attempt; null: there was no answer. */
+            /** @description Status of the last attempt; null: there was no answer. */
             httpStatus: number | null;
             /** @description Why there was no answer: a code such as timeout, address-refused or ECONNREFUSED. */
             error: string | null;
@@ -2923,7 +3127,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description Something of an order itself changed: dates, method, total, or data of its buyer.
+         * @description The header of an order changed: dates, method, total, or data of its buyer.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -2975,7 +3179,7 @@ export interface components {
             returnOrderId: string | null;
             commandId: string | null;
             data: {
-                /** @description Names of what differs; a buyer's data (`customerName`, `shippingAddress`) is named here, and kept only in the order. */
+                /** @description Names of the changed fields. Fields of the buyer (`customerName`, `shippingAddress`) are named, but only the order has their values. */
                 readonly fields: string[];
                 before: {
                     customerOrderId: string | null;
@@ -3137,7 +3341,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description The buyer of an order was erased; whoever has copied the buyer removes the copy.
+         * @description The buyer of an order was erased. Readers must remove their copies of the buyer.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -3193,6 +3397,7 @@ export interface components {
          *             "sku": "MUG-BLUE",
          *             "quantity": 1,
          *             "refundedQuantity": null,
+         *             "refundCoveredBy": null,
          *             "status": "INITIATED",
          *             "trackingStatuses": [
          *               {
@@ -3237,6 +3442,7 @@ export interface components {
                     sku: string | null;
                     quantity: number;
                     refundedQuantity: number | null;
+                    refundCoveredBy: string | null;
                     status: string | null;
                     readonly trackingStatuses: {
                         status: string | null;
@@ -3267,6 +3473,7 @@ export interface components {
          *         "before": {
          *           "quantity": 1,
          *           "refundedQuantity": null,
+         *           "refundCoveredBy": null,
          *           "status": "INITIATED",
          *           "trackingStatuses": [
          *             {
@@ -3285,6 +3492,7 @@ export interface components {
          *         "after": {
          *           "quantity": 1,
          *           "refundedQuantity": null,
+         *           "refundCoveredBy": null,
          *           "status": "DELIVERED",
          *           "trackingStatuses": [
          *             {
@@ -3322,6 +3530,7 @@ export interface components {
                 before: {
                     quantity: number;
                     refundedQuantity: number | null;
+                    refundCoveredBy: string | null;
                     status: string | null;
                     readonly trackingStatuses: {
                         status: string | null;
@@ -3336,6 +3545,7 @@ export interface components {
                 after: {
                     quantity: number;
                     refundedQuantity: number | null;
+                    refundCoveredBy: string | null;
                     status: string | null;
                     readonly trackingStatuses: {
                         status: string | null;
@@ -3352,7 +3562,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description The buyer of a return was erased; whoever has copied the buyer removes the copy.
+         * @description The buyer of a return was erased. Readers must remove their copies of the buyer.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -3386,7 +3596,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description A command was accepted, or an operator has it sent again.
+         * @description A command was accepted, or an operator has retried it.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -3425,30 +3635,30 @@ export interface components {
             commandId: string | null;
             data: {
                 /** @enum {string} */
-                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
-                /** @description Units of each line; none for kinds that take no units. */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @description Units of each line; empty for kinds without units. */
                 readonly lines: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description With `pending`: the event it comes from. */
+                /** @description With `pending`: the event that caused it. */
                 event?: {
                     source: string;
                     id: string;
                 };
-                /** @description Units that an operator found applied, where that was decided line by line. */
+                /** @description Applied units, if an operator decided by line. */
                 readonly applied?: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                /** @description Why it is in this state; absent for a new command, and after its buyer was erased. */
                 reason?: string;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
             occurredAt: string;
         };
         /**
-         * @description The request of a command may leave from now on.
+         * @description The request of a command may be sent from now on.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -3484,23 +3694,23 @@ export interface components {
             commandId: string | null;
             data: {
                 /** @enum {string} */
-                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
-                /** @description Units of each line; none for kinds that take no units. */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @description Units of each line; empty for kinds without units. */
                 readonly lines: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description With `pending`: the event it comes from. */
+                /** @description With `pending`: the event that caused it. */
                 event?: {
                     source: string;
                     id: string;
                 };
-                /** @description Units that an operator found applied, where that was decided line by line. */
+                /** @description Applied units, if an operator decided by line. */
                 readonly applied?: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                /** @description Why it is in this state; absent for a new command, and after its buyer was erased. */
                 reason?: string;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
@@ -3524,7 +3734,7 @@ export interface components {
          *             "quantity": 2
          *           }
          *         ],
-         *         "reason": "no answer came within 30 s"
+         *         "reason": "no answer within 30 s"
          *       },
          *       "occurredAt": "2026-03-01T09:30:00.000Z"
          *     }
@@ -3543,23 +3753,23 @@ export interface components {
             commandId: string | null;
             data: {
                 /** @enum {string} */
-                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
-                /** @description Units of each line; none for kinds that take no units. */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @description Units of each line; empty for kinds without units. */
                 readonly lines: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description With `pending`: the event it comes from. */
+                /** @description With `pending`: the event that caused it. */
                 event?: {
                     source: string;
                     id: string;
                 };
-                /** @description Units that an operator found applied, where that was decided line by line. */
+                /** @description Applied units, if an operator decided by line. */
                 readonly applied?: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                /** @description Why it is in this state; absent for a new command, and after its buyer was erased. */
                 reason?: string;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
@@ -3583,7 +3793,7 @@ export interface components {
          *             "quantity": 2
          *           }
          *         ],
-         *         "reason": "a part of it was applied"
+         *         "reason": "it was partly applied"
          *       },
          *       "occurredAt": "2026-03-01T09:30:00.000Z"
          *     }
@@ -3602,23 +3812,23 @@ export interface components {
             commandId: string | null;
             data: {
                 /** @enum {string} */
-                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
-                /** @description Units of each line; none for kinds that take no units. */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @description Units of each line; empty for kinds without units. */
                 readonly lines: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description With `pending`: the event it comes from. */
+                /** @description With `pending`: the event that caused it. */
                 event?: {
                     source: string;
                     id: string;
                 };
-                /** @description Units that an operator found applied, where that was decided line by line. */
+                /** @description Applied units, if an operator decided by line. */
                 readonly applied?: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                /** @description Why it is in this state; absent for a new command, and after its buyer was erased. */
                 reason?: string;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
@@ -3661,30 +3871,30 @@ export interface components {
             commandId: string | null;
             data: {
                 /** @enum {string} */
-                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
-                /** @description Units of each line; none for kinds that take no units. */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @description Units of each line; empty for kinds without units. */
                 readonly lines: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description With `pending`: the event it comes from. */
+                /** @description With `pending`: the event that caused it. */
                 event?: {
                     source: string;
                     id: string;
                 };
-                /** @description Units that an operator found applied, where that was decided line by line. */
+                /** @description Applied units, if an operator decided by line. */
                 readonly applied?: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                /** @description Why it is in this state; absent for a new command, and after its buyer was erased. */
                 reason?: string;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
             occurredAt: string;
         };
         /**
-         * @description A command was refused by the marketplace, the rules or an operator; its units are free again. Final.
+         * @description The marketplace, the rules or an operator refused a command; its units are available again. Final.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -3720,30 +3930,30 @@ export interface components {
             commandId: string | null;
             data: {
                 /** @enum {string} */
-                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
-                /** @description Units of each line; none for kinds that take no units. */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @description Units of each line; empty for kinds without units. */
                 readonly lines: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description With `pending`: the event it comes from. */
+                /** @description With `pending`: the event that caused it. */
                 event?: {
                     source: string;
                     id: string;
                 };
-                /** @description Units that an operator found applied, where that was decided line by line. */
+                /** @description Applied units, if an operator decided by line. */
                 readonly applied?: {
                     lineNumber: string;
                     quantity: number;
                 }[];
-                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                /** @description Why it is in this state; absent for a new command, and after its buyer was erased. */
                 reason?: string;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
             occurredAt: string;
         };
         /**
-         * @description An ERP event that was accepted could not be carried out: it is invalid, has waited for too long, or an operator rejected it.
+         * @description An accepted ERP event could not be executed: it is invalid, has waited too long, or an operator rejected it.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -3788,7 +3998,7 @@ export interface components {
                     path: string;
                     message: string;
                 }[];
-                /** @description The operator who rejected it; absent when the daemon did. */
+                /** @description The operator who rejected it; absent if the daemon did. */
                 actor?: string;
                 reason?: string;
             } | components["schemas"]["ErasedData"];
@@ -3796,7 +4006,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description An alarm opened; within a minute of it. What it counts may change while it is open without a change here.
+         * @description An alarm opened. It is reported within a minute. Its `count` may change later without a report.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -3810,7 +4020,7 @@ export interface components {
          *         "kind": "ship-by",
          *         "severity": "warning",
          *         "concerns": "warehouse",
-         *         "title": "Orders are due to leave",
+         *         "title": "Orders must be shipped",
          *         "subject": "orders",
          *         "count": 12,
          *         "dueAt": "2026-03-02T07:00:00.000Z"
@@ -3831,27 +4041,27 @@ export interface components {
             returnOrderId: string | null;
             commandId: string | null;
             data: {
-                /** @description Its id, as in `GET /v1/alarms`, where its message stands. */
+                /** @description Its id in `GET /v1/alarms`, which returns its message. */
                 alarmId: string;
-                /** @description One of those of docs/alarms.md. */
+                /** @description A kind of docs/alarms.md. */
                 kind: string;
                 /** @enum {string} */
                 severity: "critical" | "warning" | "notice";
-                /** @description Who acts on it: `warehouse`, `integrator` or `operator`. */
+                /** @description The responsible role: `warehouse`, `integrator` or `operator`. */
                 concerns: string;
                 title: string;
-                /** @description What it is about, within its kind; null where an ERP has named it. */
+                /** @description Its subject within its kind; null if it is an id of an ERP. */
                 subject: string | null;
-                /** @description How many things it is about; null: the one that it names. */
+                /** @description Number of affected records; null: only its subject. */
                 count: number | null;
-                /** @description The earliest of their deadlines; null: they have none. */
+                /** @description The earliest deadline; null: there is none. */
                 dueAt: string | null;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
             occurredAt: string;
         };
         /**
-         * @description An operator silenced an open alarm until a moment; it stays open.
+         * @description An operator silenced an open alarm until a time; it stays open.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -3865,7 +4075,7 @@ export interface components {
          *         "kind": "ship-by",
          *         "severity": "warning",
          *         "concerns": "warehouse",
-         *         "title": "Orders are due to leave",
+         *         "title": "Orders must be shipped",
          *         "subject": "orders",
          *         "count": 12,
          *         "dueAt": "2026-03-02T07:00:00.000Z",
@@ -3888,20 +4098,20 @@ export interface components {
             returnOrderId: string | null;
             commandId: string | null;
             data: {
-                /** @description Its id, as in `GET /v1/alarms`, where its message stands. */
+                /** @description Its id in `GET /v1/alarms`, which returns its message. */
                 alarmId: string;
-                /** @description One of those of docs/alarms.md. */
+                /** @description A kind of docs/alarms.md. */
                 kind: string;
                 /** @enum {string} */
                 severity: "critical" | "warning" | "notice";
-                /** @description Who acts on it: `warehouse`, `integrator` or `operator`. */
+                /** @description The responsible role: `warehouse`, `integrator` or `operator`. */
                 concerns: string;
                 title: string;
-                /** @description What it is about, within its kind; null where an ERP has named it. */
+                /** @description Its subject within its kind; null if it is an id of an ERP. */
                 subject: string | null;
-                /** @description How many things it is about; null: the one that it names. */
+                /** @description Number of affected records; null: only its subject. */
                 count: number | null;
-                /** @description The earliest of their deadlines; null: they have none. */
+                /** @description The earliest deadline; null: there is none. */
                 dueAt: string | null;
                 /** Format: date-time */
                 until: string;
@@ -3912,7 +4122,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description An alarm ended with its cause, or an operator resolved it.
+         * @description The cause of an alarm ended, or an operator resolved it.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -3926,7 +4136,7 @@ export interface components {
          *         "kind": "ship-by",
          *         "severity": "warning",
          *         "concerns": "warehouse",
-         *         "title": "Orders are due to leave",
+         *         "title": "Orders must be shipped",
          *         "subject": "orders",
          *         "count": 12,
          *         "dueAt": "2026-03-02T07:00:00.000Z",
@@ -3948,29 +4158,29 @@ export interface components {
             returnOrderId: string | null;
             commandId: string | null;
             data: {
-                /** @description Its id, as in `GET /v1/alarms`, where its message stands. */
+                /** @description Its id in `GET /v1/alarms`, which returns its message. */
                 alarmId: string;
-                /** @description One of those of docs/alarms.md. */
+                /** @description A kind of docs/alarms.md. */
                 kind: string;
                 /** @enum {string} */
                 severity: "critical" | "warning" | "notice";
-                /** @description Who acts on it: `warehouse`, `integrator` or `operator`. */
+                /** @description The responsible role: `warehouse`, `integrator` or `operator`. */
                 concerns: string;
                 title: string;
-                /** @description What it is about, within its kind; null where an ERP has named it. */
+                /** @description Its subject within its kind; null if it is an id of an ERP. */
                 subject: string | null;
-                /** @description How many things it is about; null: the one that it names. */
+                /** @description Number of affected records; null: only its subject. */
                 count: number | null;
-                /** @description The earliest of their deadlines; null: they have none. */
+                /** @description The earliest deadline; null: there is none. */
                 dueAt: string | null;
-                /** @description The operator; null: it ended with its cause. */
+                /** @description The operator; null: its cause ended. */
                 by: string | null;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
             occurredAt: string;
         };
         /**
-         * @description The marketplace refuses the credentials of a seller; nothing of it runs.
+         * @description The marketplace refuses the credentials of a seller: it is stopped.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -4004,7 +4214,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description An operator paused a seller; nothing of it runs.
+         * @description An operator paused a seller: its syncs and commands are stopped.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -4069,7 +4279,7 @@ export interface components {
             commandId: string | null;
             data: {
                 /**
-                 * @description What made it active; `person`: an operator.
+                 * @description What resumed it; `person`: an operator.
                  * @enum {string}
                  */
                 by: "start" | "settings" | "probe" | "person";
@@ -4080,7 +4290,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description An operator removed a seller that no process served any more.
+         * @description An operator removed a seller that was no longer configured.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -4112,14 +4322,14 @@ export interface components {
             data: {
                 actor: string;
                 reason: string | null;
-                /** @description It had no past, and nothing of it is left; false: it is hidden, its past is readable. */
+                /** @description True: it had no data and is deleted; false: it is hidden, and its data is readable. */
                 deleted: boolean;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
             occurredAt: string;
         };
         /**
-         * @description A seller that was hidden by a removal is in the settings again.
+         * @description A removed, hidden seller is in the settings again.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -4148,7 +4358,7 @@ export interface components {
             commandId: string | null;
             data: {
                 /**
-                 * @description What brought it back: a process, or settings that were read again.
+                 * @description What returned it: the start of a process, or reloaded settings.
                  * @enum {string}
                  */
                 by: "start" | "settings";
@@ -4157,7 +4367,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description The marketplace counts a seller as enrolled in a programme, or no longer.
+         * @description A seller's enrolment in a programme of the marketplace began or ended.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -4193,7 +4403,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description Account-level shipping settings were seen for the first time.
+         * @description Account-level shipping settings were read for the first time.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -4209,6 +4419,7 @@ export interface components {
          *           {
          *             "carrierName": "FedEx",
          *             "carrierService": "FedEx Ground",
+         *             "shippingMethod": null,
          *             "regionCode": "C",
          *             "states": null,
          *             "addressType": "STREET",
@@ -4247,6 +4458,8 @@ export interface components {
                 charges: {
                     carrierName: string;
                     carrierService: string;
+                    /** @default null */
+                    shippingMethod: string | null;
                     regionCode: string;
                     states: string[] | null;
                     addressType: string;
@@ -4287,6 +4500,7 @@ export interface components {
          *             {
          *               "carrierName": "FedEx",
          *               "carrierService": "FedEx Ground",
+         *               "shippingMethod": null,
          *               "regionCode": "C",
          *               "states": null,
          *               "addressType": "STREET",
@@ -4311,6 +4525,7 @@ export interface components {
          *             {
          *               "carrierName": "FedEx",
          *               "carrierService": "FedEx Ground",
+         *               "shippingMethod": null,
          *               "regionCode": "C",
          *               "states": null,
          *               "addressType": "STREET",
@@ -4351,6 +4566,8 @@ export interface components {
                     charges: {
                         carrierName: string;
                         carrierService: string;
+                        /** @default null */
+                        shippingMethod: string | null;
                         regionCode: string;
                         states: string[] | null;
                         addressType: string;
@@ -4376,6 +4593,8 @@ export interface components {
                     charges: {
                         carrierName: string;
                         carrierService: string;
+                        /** @default null */
+                        shippingMethod: string | null;
                         regionCode: string;
                         states: string[] | null;
                         addressType: string;
@@ -4400,7 +4619,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description The marketplace says that there are no shipping settings.
+         * @description The marketplace has no shipping settings.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -4478,7 +4697,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description Name, dates, budgets or target of a campaign changed.
+         * @description The name, dates, budgets or target of a campaign changed.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -4581,7 +4800,7 @@ export interface components {
                 to: string;
                 /** @description Whether the specification lists the transition. */
                 legal: boolean;
-                /** @description States between that were not seen, if listed transitions explain it. */
+                /** @description States that were skipped between the two, if listed transitions explain it. */
                 missed: string[] | null;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
@@ -4622,7 +4841,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description A campaign that was missing is there again.
+         * @description A missing campaign exists again.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -4689,9 +4908,9 @@ export interface components {
             returnOrderId: string | null;
             commandId: string | null;
             data: {
-                /** @description Records of the first complete reading, which have no changes of their own. */
+                /** @description Records of the first complete reading. They have no separate changes. */
                 count: number;
-                /** @description Of them, by part of the list: level, or kind of audience; empty where it has no parts. */
+                /** @description Records by part of the list: level, or kind of audience; empty for a list without parts. */
                 parts: {
                     [key: string]: number;
                 };
@@ -4927,9 +5146,9 @@ export interface components {
             data: {
                 /** @enum {string} */
                 tactic: "contextual" | "behavioral";
-                /** @description Records of the first complete reading, which have no changes of their own. */
+                /** @description Records of the first complete reading. They have no separate changes. */
                 count: number;
-                /** @description Of them, by part of the list: level, or kind of audience; empty where it has no parts. */
+                /** @description Records by part of the list: level, or kind of audience; empty for a list without parts. */
                 parts: {
                     [key: string]: number;
                 };
@@ -5214,9 +5433,9 @@ export interface components {
             returnOrderId: string | null;
             commandId: string | null;
             data: {
-                /** @description Records of the first complete reading, which have no changes of their own. */
+                /** @description Records of the first complete reading. They have no separate changes. */
                 count: number;
-                /** @description Of them, by part of the list: level, or kind of audience; empty where it has no parts. */
+                /** @description Records by part of the list: level, or kind of audience; empty for a list without parts. */
                 parts: {
                     [key: string]: number;
                 };
@@ -5451,7 +5670,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description A row of a settlement report differs from what was stored.
+         * @description A row of a settlement report differs from the stored one.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -5582,6 +5801,421 @@ export interface components {
             occurredAt: string;
         };
         /**
+         * @description The stock on hand of a seller was read completely for the first time.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "stock.loaded",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "count": 34,
+         *         "parts": {}
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeStockLoaded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock.loaded";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description Records of the first complete reading. They have no separate changes. */
+                count: number;
+                /** @description Records by part of the list: level, or kind of audience; empty for a list without parts. */
+                parts: {
+                    [key: string]: number;
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The list of the stock on hand has a SKU for the first time, or again.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "stock.added",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "before": null,
+         *         "after": {
+         *           "availableUnits": 94,
+         *           "reservedUnits": 2,
+         *           "onHandUnits": 96,
+         *           "inboundUnits": 40,
+         *           "inReviewUnits": 0,
+         *           "inMovementUnits": 0,
+         *           "publishingStatus": "Published",
+         *           "lifecycle": "Active",
+         *           "stockStatus": "In-stock"
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeStockAdded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock.added";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string;
+                before: {
+                    availableUnits: number;
+                    reservedUnits: number | null;
+                    onHandUnits: number | null;
+                    inboundUnits: number | null;
+                    inReviewUnits: number | null;
+                    inMovementUnits: number | null;
+                    publishingStatus: string | null;
+                    lifecycle: string | null;
+                    stockStatus: string | null;
+                } | null;
+                after: {
+                    availableUnits: number;
+                    reservedUnits: number | null;
+                    onHandUnits: number | null;
+                    inboundUnits: number | null;
+                    inReviewUnits: number | null;
+                    inMovementUnits: number | null;
+                    publishingStatus: string | null;
+                    lifecycle: string | null;
+                    stockStatus: string | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description Units or a status of the stock on hand of a SKU changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "stock.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "before": {
+         *           "availableUnits": 94,
+         *           "reservedUnits": 2,
+         *           "onHandUnits": 96,
+         *           "inboundUnits": 40,
+         *           "inReviewUnits": 0,
+         *           "inMovementUnits": 0,
+         *           "publishingStatus": "Published",
+         *           "lifecycle": "Active",
+         *           "stockStatus": "In-stock"
+         *         },
+         *         "after": {
+         *           "availableUnits": 92,
+         *           "reservedUnits": 2,
+         *           "onHandUnits": 94,
+         *           "inboundUnits": 40,
+         *           "inReviewUnits": 0,
+         *           "inMovementUnits": 0,
+         *           "publishingStatus": "Published",
+         *           "lifecycle": "Active",
+         *           "stockStatus": "In-stock"
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeStockChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string;
+                before: {
+                    availableUnits: number;
+                    reservedUnits: number | null;
+                    onHandUnits: number | null;
+                    inboundUnits: number | null;
+                    inReviewUnits: number | null;
+                    inMovementUnits: number | null;
+                    publishingStatus: string | null;
+                    lifecycle: string | null;
+                    stockStatus: string | null;
+                } | null;
+                after: {
+                    availableUnits: number;
+                    reservedUnits: number | null;
+                    onHandUnits: number | null;
+                    inboundUnits: number | null;
+                    inReviewUnits: number | null;
+                    inMovementUnits: number | null;
+                    publishingStatus: string | null;
+                    lifecycle: string | null;
+                    stockStatus: string | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The list of the stock on hand no longer has a SKU.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "stock.removed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "before": {
+         *           "availableUnits": 94,
+         *           "reservedUnits": 2,
+         *           "onHandUnits": 96,
+         *           "inboundUnits": 40,
+         *           "inReviewUnits": 0,
+         *           "inMovementUnits": 0,
+         *           "publishingStatus": "Published",
+         *           "lifecycle": "Active",
+         *           "stockStatus": "In-stock"
+         *         },
+         *         "after": null
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeStockRemoved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock.removed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string;
+                before: {
+                    availableUnits: number;
+                    reservedUnits: number | null;
+                    onHandUnits: number | null;
+                    inboundUnits: number | null;
+                    inReviewUnits: number | null;
+                    inMovementUnits: number | null;
+                    publishingStatus: string | null;
+                    lifecycle: string | null;
+                    stockStatus: string | null;
+                } | null;
+                after: {
+                    availableUnits: number;
+                    reservedUnits: number | null;
+                    onHandUnits: number | null;
+                    inboundUnits: number | null;
+                    inReviewUnits: number | null;
+                    inMovementUnits: number | null;
+                    publishingStatus: string | null;
+                    lifecycle: string | null;
+                    stockStatus: string | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The stock on hand of a SKU differs from the balance of its inventory log at the same time.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "stock_difference.found",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "id": "3",
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "countedUnits": 96,
+         *         "balanceUnits": 98,
+         *         "difference": -2,
+         *         "asOf": "2026-03-02T10:00:00.000Z",
+         *         "openingUnits": 101,
+         *         "openingAt": "2026-03-02T08:00:00.000Z",
+         *         "value": "27.98",
+         *         "currency": "USD"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeStockDifferenceFound: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock_difference.found";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                id: string;
+                sku: string;
+                gtin: string | null;
+                /** @description Units on hand, by the marketplace's list. */
+                countedUnits: number;
+                /** @description The opening units, and the movements of the inventory log since. */
+                balanceUnits: number;
+                /** @description countedUnits minus balanceUnits. */
+                difference: number;
+                /** Format: date-time */
+                asOf: string;
+                /** @description The ending of the newest monthly report before `asOf`. */
+                openingUnits: number;
+                /** Format: date-time */
+                openingAt: string;
+                value: string | null;
+                currency: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The units of an open difference between stock and log changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "stock_difference.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "id": "3",
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "countedUnits": 97,
+         *         "balanceUnits": 98,
+         *         "difference": -1,
+         *         "asOf": "2026-03-02T10:00:00.000Z",
+         *         "openingUnits": 101,
+         *         "openingAt": "2026-03-02T08:00:00.000Z",
+         *         "value": "13.99",
+         *         "currency": "USD"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeStockDifferenceChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock_difference.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                id: string;
+                sku: string;
+                gtin: string | null;
+                /** @description Units on hand, by the marketplace's list. */
+                countedUnits: number;
+                /** @description The opening units, and the movements of the inventory log since. */
+                balanceUnits: number;
+                /** @description countedUnits minus balanceUnits. */
+                difference: number;
+                /** Format: date-time */
+                asOf: string;
+                /** @description The ending of the newest monthly report before `asOf`. */
+                openingUnits: number;
+                /** Format: date-time */
+                openingAt: string;
+                value: string | null;
+                currency: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description Stock and log agree again, or can no longer be compared.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "stock_difference.resolved",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "id": "3",
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "resolution": "agrees"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeStockDifferenceResolved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock_difference.resolved";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                id: string;
+                sku: string;
+                gtin: string | null;
+                /** @enum {string} */
+                resolution: "agrees" | "withdrawn";
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
          * @description The recommended quantities of a SKU changed, began or ended.
          * @example {
          *       "seq": "4711",
@@ -5619,12 +6253,12 @@ export interface components {
             commandId: string | null;
             data: {
                 sku: string;
-                /** @description Null: the first one. */
+                /** @description Null: there was none. */
                 before: {
                     suggestedQuantity: number | null;
                     maxQuantity: number | null;
                 } | null;
-                /** @description Null: there is none any more. */
+                /** @description Null: there is none now. */
                 after: {
                     suggestedQuantity: number | null;
                     maxQuantity: number | null;
@@ -5680,7 +6314,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description An entry of the inventory log differs from what was stored.
+         * @description An entry of the inventory log differs from the stored one.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -5789,7 +6423,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description The inventory log gives a reason that is not known; name its kind in `LOG_REASONS`.
+         * @description The inventory log has an unknown reason; define its kind in `LOG_REASONS`.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -5840,7 +6474,10 @@ export interface components {
          *         "month": "2026-02",
          *         "generatedAt": "2026-03-02T06:00:00.000Z",
          *         "coveredUntil": "2026-03-01T08:00:00.000Z",
+         *         "lines": 1522,
          *         "rows": 1520,
+         *         "quarantined": 0,
+         *         "skipped": 2,
          *         "changed": 1520,
          *         "gone": 0
          *       },
@@ -5867,7 +6504,13 @@ export interface components {
                 generatedAt: string;
                 /** Format: date-time */
                 coveredUntil: string;
+                /** @description All lines of the file: rows and skipped lines. */
+                lines?: number;
                 rows: number;
+                /** @description Unreadable rows. */
+                quarantined?: number;
+                /** @description Header, blank lines, totals, text, and continuation lines of rows. */
+                skipped?: number;
                 changed: number;
                 gone: number;
             } | components["schemas"]["ErasedData"];
@@ -5875,7 +6518,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description The report of a month that is over states other numbers of a SKU than before.
+         * @description The numbers of a SKU in the report of a past month changed.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -5929,7 +6572,7 @@ export interface components {
                 gtin: string | null;
                 /** @description `YYYY-MM`, by the calendar of the marketplace. */
                 month: string;
-                /** @description Null: the row was gone. */
+                /** @description Null: the row did not exist. */
                 before: {
                     beginningQuantity: number;
                     endingQuantity: number;
@@ -5994,7 +6637,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description A difference between an inventory report and what it should state was found.
+         * @description A difference between an inventory report and the expected units was found.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -6106,7 +6749,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description A difference stands no more.
+         * @description A difference no longer exists.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -6152,20 +6795,20 @@ export interface components {
             /** Format: date-time */
             occurredAt: string;
         };
-        /** @description Instead of data from which an erased buyer had to be removed. */
+        /** @description Replaces data from which an erased buyer had to be removed. */
         ErasedData: {
             /** @constant */
             erased: true;
         };
         /**
-         * @description The ERP takes the order: acknowledge it.
+         * @description The ERP accepts the order: acknowledge it.
          * @example {
          *       "specversion": "1.0",
-         *       "id": "erp.order.accepted-4711",
-         *       "source": "/erp",
+         *       "id": "erp.order.accepted-1",
+         *       "source": "/openapi-example",
          *       "type": "erp.order.accepted",
          *       "data": {
-         *         "purchaseOrderId": "1796277083022"
+         *         "purchaseOrderId": "PURCHASE-ORDER-ID"
          *       }
          *     }
          */
@@ -6195,11 +6838,11 @@ export interface components {
          * @description Parcels have left: ship their units.
          * @example {
          *       "specversion": "1.0",
-         *       "id": "erp.shipment.dispatched-4711",
-         *       "source": "/erp",
+         *       "id": "erp.shipment.dispatched-1",
+         *       "source": "/openapi-example",
          *       "type": "erp.shipment.dispatched",
          *       "data": {
-         *         "purchaseOrderId": "1796277083022",
+         *         "purchaseOrderId": "PURCHASE-ORDER-ID",
          *         "parcels": [
          *           {
          *             "carrier": "UPS",
@@ -6256,11 +6899,11 @@ export interface components {
          * @description Units cannot be delivered: cancel them.
          * @example {
          *       "specversion": "1.0",
-         *       "id": "erp.lines.unfulfillable-4711",
-         *       "source": "/erp",
+         *       "id": "erp.lines.unfulfillable-1",
+         *       "source": "/openapi-example",
          *       "type": "erp.lines.unfulfillable",
          *       "data": {
-         *         "purchaseOrderId": "1796277083022",
+         *         "purchaseOrderId": "PURCHASE-ORDER-ID",
          *         "lines": [
          *           {
          *             "sku": "MUG-BLUE",
@@ -6303,11 +6946,11 @@ export interface components {
          * @description The buyer gets money back: refund it.
          * @example {
          *       "specversion": "1.0",
-         *       "id": "erp.credit.issued-4711",
-         *       "source": "/erp",
+         *       "id": "erp.credit.issued-1",
+         *       "source": "/openapi-example",
          *       "type": "erp.credit.issued",
          *       "data": {
-         *         "purchaseOrderId": "1796277083022",
+         *         "purchaseOrderId": "PURCHASE-ORDER-ID",
          *         "lines": [
          *           {
          *             "sku": "MUG-BLUE",
@@ -6349,11 +6992,104 @@ export interface components {
             };
         };
         /**
+         * @description The tracking number of a parcel was wrong: replace it.
+         * @example {
+         *       "specversion": "1.0",
+         *       "id": "erp.shipment.corrected-1",
+         *       "source": "/openapi-example",
+         *       "type": "erp.shipment.corrected",
+         *       "data": {
+         *         "purchaseOrderId": "PURCHASE-ORDER-ID",
+         *         "trackingNumber": "1Z999AA10123456784",
+         *         "replacement": {
+         *           "carrier": "UPS",
+         *           "trackingNumber": "1Z999AA10123456795"
+         *         }
+         *       }
+         *     }
+         */
+        EventErpShipmentCorrected: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within its source. */
+            id: string;
+            /** @description URI reference of the sender. */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "erp.shipment.corrected";
+            /** Format: date-time */
+            time?: string;
+            subject?: string;
+            /** @example application/json */
+            datacontenttype?: string;
+            data: {
+                sellerId?: string | null;
+                purchaseOrderId: string | number;
+                trackingNumber: string;
+                replacement: {
+                    carrier: string;
+                    trackingNumber: string;
+                    trackingUrl?: string | null;
+                };
+            };
+        };
+        /**
+         * @description Returned units have been checked: refund them through their return.
+         * @example {
+         *       "specversion": "1.0",
+         *       "id": "erp.return.refunded-1",
+         *       "source": "/openapi-example",
+         *       "type": "erp.return.refunded",
+         *       "data": {
+         *         "returnOrderId": "RETURN-ORDER-ID",
+         *         "lines": [
+         *           {
+         *             "sku": "MUG-BLUE",
+         *             "quantity": 2
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        EventErpReturnRefunded: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within its source. */
+            id: string;
+            /** @description URI reference of the sender. */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "erp.return.refunded";
+            /** Format: date-time */
+            time?: string;
+            subject?: string;
+            /** @example application/json */
+            datacontenttype?: string;
+            data: {
+                sellerId?: string | null;
+                returnOrderId: string | number;
+                lines: {
+                    returnLineNumber?: (number | string) | null;
+                    sku?: string | null;
+                    quantity: number;
+                    reason?: string | null;
+                    amount?: (string | number) | null;
+                    currency?: string | null;
+                }[];
+            };
+        };
+        /**
          * @description The seller's account-level shipping settings: create them.
          * @example {
          *       "specversion": "1.0",
-         *       "id": "erp.shipping-settings.defined-4711",
-         *       "source": "/erp",
+         *       "id": "erp.shipping-settings.defined-1",
+         *       "source": "/openapi-example",
          *       "type": "erp.shipping-settings.defined",
          *       "data": {
          *         "simplifiedShippingSettings": {
@@ -6386,9 +7122,10 @@ export interface components {
                 sellerId?: string | null;
                 simplifiedShippingSettings: {
                     accountConfigs: {
-                        shippingPriority: string;
+                        shippingPriority?: string | null;
                         migrateFreeShippingOffers?: boolean;
                         carrierConfigs: ({
+                            shippingMethod?: string | null;
                             carriers: ({
                                 carrierName: string;
                                 carrierService: string;
@@ -6460,7 +7197,7 @@ export interface components {
             };
         };
         /** @description A CloudEvent 1.0 of the ERP. */
-        ErpEvent: components["schemas"]["EventErpOrderAccepted"] | components["schemas"]["EventErpShipmentDispatched"] | components["schemas"]["EventErpLinesUnfulfillable"] | components["schemas"]["EventErpCreditIssued"] | components["schemas"]["EventErpShippingSettingsDefined"];
+        ErpEvent: components["schemas"]["EventErpOrderAccepted"] | components["schemas"]["EventErpShipmentDispatched"] | components["schemas"]["EventErpLinesUnfulfillable"] | components["schemas"]["EventErpCreditIssued"] | components["schemas"]["EventErpShipmentCorrected"] | components["schemas"]["EventErpReturnRefunded"] | components["schemas"]["EventErpShippingSettingsDefined"];
     };
     responses: never;
     parameters: never;
@@ -6475,9 +7212,9 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
-                /** @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem. */
+                /** @description received: stored, not decided yet; accepted: its commands exist; rejected: see `problem`. */
                 state?: "received" | "accepted" | "rejected";
                 /** @description Of this type, such as `erp.shipment.dispatched`. */
                 type?: string;
@@ -6514,7 +7251,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6564,49 +7301,25 @@ export interface operations {
     createEvent: {
         parameters: {
             query?: {
-                /** @description true: answers what the events would do now; nothing is stored, and the marketplace is not asked. */
+                /** @description true: reports what the events would do now; nothing is stored, and the marketplace is not called. */
                 dryRun?: "true" | "false";
             };
             header?: {
-                /**
-                 * @description Binary mode: version of CloudEvents, 1.0.
-                 * @example 1.0
-                 */
+                /** @description Binary mode: version of CloudEvents, `1.0`. */
                 "ce-specversion"?: string;
-                /**
-                 * @description Binary mode: id of the event, unique within its source.
-                 * @example dispatch-4711
-                 */
+                /** @description Binary mode: id of the event, unique within its source, such as `dispatch-4711`. */
                 "ce-id"?: string;
-                /**
-                 * @description Binary mode: URI reference of the sender.
-                 * @example /erp
-                 */
+                /** @description Binary mode: URI reference of the sender, such as `/erp`. */
                 "ce-source"?: string;
-                /**
-                 * @description Binary mode: type of the event.
-                 * @example erp.order.accepted
-                 */
+                /** @description Binary mode: type of the event, such as `erp.order.accepted`. */
                 "ce-type"?: string;
-                /**
-                 * @description Binary mode: when it happened, RFC 3339.
-                 * @example 2026-03-01T09:30:00Z
-                 */
+                /** @description Binary mode: when it happened, RFC 3339, such as `2026-03-01T09:30:00Z`. */
                 "ce-time"?: string;
-                /**
-                 * @description Standard Webhooks: id of the message. Required when `EVENTS_SECRET` is set.
-                 * @example msg_4711
-                 */
+                /** @description Standard Webhooks: id of the message. Required when `EVENTS_SECRET` is set. */
                 "webhook-id"?: string;
-                /**
-                 * @description Standard Webhooks: seconds since 1970. Required when `EVENTS_SECRET` is set.
-                 * @example 1772357400
-                 */
+                /** @description Standard Webhooks: seconds since 1970. Required when `EVENTS_SECRET` is set. */
                 "webhook-timestamp"?: string;
-                /**
-                 * @description Standard Webhooks: `v1,` and the signature. Required when `EVENTS_SECRET` is set.
-                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                 */
+                /** @description Standard Webhooks: `v1,` and the signature in Base64. Required when `EVENTS_SECRET` is set. */
                 "webhook-signature"?: string;
             };
             path?: never;
@@ -6614,13 +7327,48 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CloudEventInput"] | components["schemas"]["CloudEventInput"][] | (components["schemas"]["OrderAcceptedInput"] | components["schemas"]["ShipmentDispatchedInput"] | components["schemas"]["LinesUnfulfillableInput"] | components["schemas"]["CreditIssuedInput"] | components["schemas"]["ShippingSettingsDefinedInput"]);
+                /**
+                 * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "erp.order.accepted-1",
+                 *       "source": "/openapi-example",
+                 *       "type": "erp.order.accepted",
+                 *       "data": {
+                 *         "purchaseOrderId": "PURCHASE-ORDER-ID"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CloudEventInput"] | components["schemas"]["CloudEventInput"][] | (components["schemas"]["OrderAcceptedInput"] | components["schemas"]["ShipmentDispatchedInput"] | components["schemas"]["LinesUnfulfillableInput"] | components["schemas"]["CreditIssuedInput"] | components["schemas"]["ShipmentCorrectedInput"] | components["schemas"]["ReturnRefundedInput"] | components["schemas"]["ShippingSettingsDefinedInput"]);
+                /**
+                 * @example {
+                 *       "specversion": "1.0",
+                 *       "id": "erp.order.accepted-1",
+                 *       "source": "/openapi-example",
+                 *       "type": "erp.order.accepted",
+                 *       "data": {
+                 *         "purchaseOrderId": "PURCHASE-ORDER-ID"
+                 *       }
+                 *     }
+                 */
                 "application/cloudevents+json": components["schemas"]["ErpEvent"];
+                /**
+                 * @example [
+                 *       {
+                 *         "specversion": "1.0",
+                 *         "id": "erp.order.accepted-1",
+                 *         "source": "/openapi-example",
+                 *         "type": "erp.order.accepted",
+                 *         "data": {
+                 *           "purchaseOrderId": "PURCHASE-ORDER-ID"
+                 *         }
+                 *       }
+                 *     ]
+                 */
                 "application/cloudevents-batch+json": components["schemas"]["ErpEvent"][];
             };
         };
         responses: {
-            /** @description With `dryRun=true`: what each event would do now. */
+            /** @description With `dryRun=true`: the effect that each event would have now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6642,7 +7390,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6696,7 +7444,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6748,7 +7496,7 @@ export interface operations {
                     "application/json": components["schemas"]["Event"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6819,7 +7567,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     /** @description Why. */
                     reason: string;
@@ -6837,14 +7585,14 @@ export interface operations {
                         source: string;
                         id: string;
                         /**
-                         * @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem.
+                         * @description received: stored, not decided yet; accepted: its commands exist; rejected: see `problem`.
                          * @enum {string}
                          */
                         state: "received" | "accepted" | "rejected";
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6907,7 +7655,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6941,17 +7689,19 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 state?: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
-                kind?: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                kind?: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
                 /** @description Of this seller. */
                 sellerId?: string;
+                /** @description Beginning of their order's purchase order id, customer order id, SKU or tracking number, in upper or lower case. */
+                q?: string;
                 /** @description On this purchase order. */
                 purchaseOrderId?: string;
-                /** @description They take units of a line with this SKU. Acknowledgements concern whole orders and take none. */
+                /** @description They concern units of a line with this SKU. Acknowledgements concern whole orders and no units. */
                 sku?: string;
-                /** @description Shipments with a parcel of this tracking number. */
+                /** @description Shipments with a parcel of this tracking number, and corrections from it or to it. */
                 trackingNumber?: string;
                 /** @description Of the event with this id. */
                 eventId?: string;
@@ -6986,7 +7736,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7053,7 +7803,7 @@ export interface operations {
                     "application/json": components["schemas"]["Command"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7121,7 +7871,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     /** @description Why. */
                     reason: string;
@@ -7142,7 +7892,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7205,7 +7955,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7246,7 +7996,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     /** @description Why. */
                     reason: string;
@@ -7267,7 +8017,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7330,7 +8080,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7371,7 +8121,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     /** @description Why. */
                     reason: string;
@@ -7392,7 +8142,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7455,7 +8205,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7496,7 +8246,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     /** @description Why. */
                     reason: string;
@@ -7528,7 +8278,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7591,7 +8341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7625,25 +8375,25 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
-                /** @description Purchase order, customer order, SKU or tracking number: whichever it is. */
+                /** @description Beginning of a purchase order id, customer order id, SKU or tracking number, in upper or lower case. Exact matches are listed first and completely; of the others, up to 1,000. */
                 q?: string;
                 /** @description With this id. */
                 purchaseOrderId?: string;
-                /** @description Parts of this customer order. */
+                /** @description Of this customer order. */
                 customerOrderId?: string;
                 /** @description At least one line has this SKU. */
                 sku?: string;
-                /** @description At least one parcel has this tracking number. */
+                /** @description At least one parcel has this tracking number, or had it before a refund or a correction. */
                 trackingNumber?: string;
                 /** @description Of this seller. */
                 sellerId?: string;
-                /** @description Stored and shipped by this kind of node, in a word of the marketplace. */
+                /** @description Shipped by this kind of node, in the marketplace's spelling. */
                 shipNodeType?: string;
                 /** @description Some units are neither shipped nor cancelled. */
                 open?: "true" | "false";
-                /** @description `shipped`: nothing is open, and some units were shipped; `cancelled`: nothing is open, and no unit was shipped; `refunded`: some units were refunded. Name a period, too: the orders are read one by one. */
+                /** @description `shipped`: nothing is open, and some units were shipped; `cancelled`: nothing is open, and no unit was shipped; `refunded`: some units were refunded. Also set a period: the orders are read one by one. */
                 outcome?: "shipped" | "cancelled" | "refunded";
                 /** @description true: open, shipped by the seller, and past the ship-by time. */
                 late?: "true" | "false";
@@ -7651,11 +8401,11 @@ export interface operations {
                 shipSoon?: "true" | "false";
                 /** @description true: open, and cancelled by the marketplace within 24 hours unless it is shipped. */
                 autoCancelSoon?: "true" | "false";
-                /** @description true: open, shipped by the seller, and past the time to be acknowledged by. */
+                /** @description true: open, shipped by the seller, and past the acknowledgement deadline. */
                 acknowledgeOverdue?: "true" | "false";
                 /** @description true: open, shipped by the seller, and to be acknowledged within an hour. */
                 acknowledgeSoon?: "true" | "false";
-                /** @description true: open, shipped by the seller, and still with the marketplace; false: the other open ones. */
+                /** @description true: open, shipped by the seller, and still known to the marketplace; false: the other open ones. */
                 fulfilledBySeller?: "true" | "false";
                 /** @description true: open, shipped by the seller, and some units are not acknowledged; false: the other open ones. */
                 unacknowledged?: "true" | "false";
@@ -7669,7 +8419,7 @@ export interface operations {
                 shipByFrom?: string;
                 /** @description To be shipped before this date, or date and time. */
                 shipByTo?: string;
-                /** @description `-orderDate`: newest first; `shipBy`: by the estimated ship date; `acknowledgeBy`: oldest first, as the time to acknowledge begins with the order. Default: by seller and purchase order id. */
+                /** @description `-orderDate`: newest first; `shipBy`: by the estimated ship date; `acknowledgeBy`: by the acknowledgement deadline, so oldest first. Default: by seller and purchase order id. */
                 sort?: "-orderDate" | "shipBy" | "acknowledgeBy";
             };
             header?: never;
@@ -7692,7 +8442,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7744,7 +8494,7 @@ export interface operations {
             query?: {
                 /** @description Required when several sellers have an order with this id. */
                 sellerId?: string;
-                /** @description true: without the buyer's data, as a session always gets it. */
+                /** @description true: without the buyer's data. Sessions never get it here. */
                 masked?: "true" | "false";
             };
             header?: never;
@@ -7764,7 +8514,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7843,7 +8593,7 @@ export interface operations {
                 "application/json": {
                     /** @description Required when several sellers have an order with this id. */
                     sellerId?: string;
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                 } | null;
             };
@@ -7858,7 +8608,7 @@ export interface operations {
                     "application/json": components["schemas"]["Buyer"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7921,7 +8671,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7971,7 +8721,7 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8040,7 +8790,7 @@ export interface operations {
                     "application/json": components["schemas"]["OrderStates"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8090,7 +8840,7 @@ export interface operations {
     getThroughput: {
         parameters: {
             query?: {
-                /** @description The hour under way included. */
+                /** @description Number of hours, including the current one. */
                 hours?: number;
             };
             header?: never;
@@ -8110,7 +8860,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8160,7 +8910,7 @@ export interface operations {
     listChanges: {
         parameters: {
             query?: {
-                /** @description Sequence number of the last change that was seen, or `now`: only what comes; default: from the oldest that is kept. */
+                /** @description Sequence number of the last change that was read, or `now`: only future changes; default: from the oldest that is kept. */
                 after?: "now" | string;
                 /** @description The same as `after`. */
                 cursor?: string;
@@ -8194,7 +8944,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8264,10 +9014,10 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 state?: "active" | "paused" | "disabled";
-                /** @description That get the changes of this seller: its own, and those of all sellers. */
+                /** @description Endpoints that receive the changes of this seller: its own, and those for all sellers. */
                 sellerId?: string;
             };
             header?: never;
@@ -8290,7 +9040,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8353,7 +9103,7 @@ export interface operations {
                     types?: string[] | string;
                     /** @default null */
                     sellerId?: string | null;
-                    /** @description Begin after this change; default: with the next one that happens. */
+                    /** @description Begin after this change; default: with the next change. */
                     after?: (string | number) | null;
                 };
             };
@@ -8368,7 +9118,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewWebhook"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8422,7 +9172,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8471,7 +9221,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8551,7 +9301,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8624,7 +9374,7 @@ export interface operations {
                     types?: string[] | string;
                     sellerId?: string | null;
                     /**
-                     * @description paused: nothing is sent and nothing is forgotten; disabled: nothing is sent, and changes that were not delivered go with RETAIN_CHANGES.
+                     * @description paused: nothing is sent, and changes are kept until it is resumed; disabled: nothing is sent, and undelivered changes are removed after RETAIN_CHANGES.
                      * @enum {string}
                      */
                     state?: "active" | "paused" | "disabled";
@@ -8641,7 +9391,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8695,7 +9445,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8737,7 +9487,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description How long the old secret still signs; default: a day.
+                     * @description How long messages are also signed with the old secret; default: a day.
                      * @default 86400
                      */
                     overlapSeconds?: number;
@@ -8757,13 +9507,13 @@ export interface operations {
                         secret: string;
                         /**
                          * Format: date-time
-                         * @description Until when the secrets before it sign as well.
+                         * @description Until when messages are also signed with the previous secrets.
                          */
                         oldSecretUntil: string;
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8817,7 +9567,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8872,7 +9622,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8958,13 +9708,13 @@ export interface operations {
                     "application/json": {
                         /** @description Messages that are sent again. */
                         redelivered: number;
-                        /** @description Ids that cannot be: unknown, a test, or its change was removed. */
+                        /** @description Ids that cannot be sent again: unknown, a test, or its change was removed. */
                         readonly missing: string[];
                         nextAfter: string | null;
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9027,7 +9777,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9061,7 +9811,7 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 status?: "pending" | "delivered" | "failed";
                 changeSequence?: string;
@@ -9088,7 +9838,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9149,7 +9899,7 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 /** @description Of this seller. */
                 sellerId?: string;
@@ -9159,9 +9909,9 @@ export interface operations {
                 running?: "true" | "false";
                 /** @description Whether its last run failed. */
                 failing?: "true" | "false";
-                /** @description Whether it has not ended well for too long. */
+                /** @description Whether its last success is too long ago. */
                 behind?: "true" | "false";
-                /** @description Whether it has never read everything; a backfill is not unread. */
+                /** @description Whether it has never been read completely; backfills do not count. */
                 unread?: "true" | "false";
             };
             header?: never;
@@ -9184,7 +9934,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9254,7 +10004,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9321,7 +10071,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9373,7 +10123,7 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 /** @description Of this seller. */
                 sellerId?: string;
@@ -9408,7 +10158,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9492,7 +10242,7 @@ export interface operations {
                     "application/json": {
                         resource: string;
                         readonly jobs: string[];
-                        /** @description Of a backfill: the time that is read; `clamped` if it is less than requested. */
+                        /** @description Of a backfill: the time that is read; `clamped` if it is shorter than requested. */
                         range: {
                             /** Format: date-time */
                             from: string;
@@ -9505,7 +10255,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9568,7 +10318,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9604,7 +10354,7 @@ export interface operations {
                 sellerId?: string;
                 /** @description Of this operation. */
                 operation?: string;
-                /** @description Only so many. Default: all. */
+                /** @description Number of results. Default: all. */
                 limit?: number;
             };
             header?: never;
@@ -9624,7 +10374,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9691,7 +10441,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9743,13 +10493,13 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 /** @description In this state. */
                 state?: "active" | "stopped" | "paused";
                 /** @description This seller. */
                 sellerId?: string;
-                /** @description Whether it was removed. Left out: those that were not, and a removed one only where `sellerId` names it. */
+                /** @description Whether it was removed. Default: sellers that were not removed, and a removed one if `sellerId` names it. */
                 removed?: "true" | "false";
             };
             header?: never;
@@ -9772,7 +10522,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9837,7 +10587,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReloadedSellers"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9864,7 +10614,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9914,7 +10664,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     /** @description Why. */
                     reason: string;
@@ -9931,7 +10681,7 @@ export interface operations {
                     "application/json": components["schemas"]["Seller"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9985,7 +10735,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10026,7 +10776,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     reason?: string | null;
                 } | null;
@@ -10042,7 +10792,7 @@ export interface operations {
                     "application/json": components["schemas"]["Seller"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10096,7 +10846,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10130,7 +10880,7 @@ export interface operations {
             query?: {
                 /** @description Why. */
                 reason?: string;
-                /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                 actor?: string;
             };
             header?: never;
@@ -10150,7 +10900,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemovedSeller"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10220,8 +10970,10 @@ export interface operations {
             query?: {
                 /** @description Of this seller; of all by default. */
                 sellerId?: string;
-                /** @description How far to look ahead. */
+                /** @description Hours of the forecast. */
                 hours?: number;
+                /** @description Also forecast this open command: its position and time. */
+                commandId?: string;
             };
             header?: never;
             path?: never;
@@ -10238,7 +10990,7 @@ export interface operations {
                     "application/json": components["schemas"]["Forecast"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10299,7 +11051,7 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 state?: "open" | "replayed" | "superseded" | "dismissed" | "all";
                 /** @description Of this seller. */
@@ -10308,7 +11060,7 @@ export interface operations {
                 resource?: string;
                 /** @description Of the record with this key, such as a purchase order id. */
                 recordKey?: string;
-                /** @description Parts of lists that were skipped, or only records. */
+                /** @description true: skipped parts of lists; false: records. */
                 skipped?: "true" | "false";
                 /** @description First seen at or after this date, or date and time. */
                 seenFrom?: string;
@@ -10335,7 +11087,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10394,7 +11146,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                 } | null;
             };
@@ -10412,7 +11164,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10466,7 +11218,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10519,7 +11271,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10564,7 +11316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10605,7 +11357,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     /** @description Why. */
                     reason: string;
@@ -10626,7 +11378,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10724,9 +11476,9 @@ export interface operations {
                 "application/json": {
                     sellerId: string;
                     customerOrderId: string;
-                    /** @description Why; stored, so it must not name the buyer. */
+                    /** @description Why. It is stored, so it must not name the buyer. */
                     reason: string;
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                 };
             };
@@ -10741,7 +11493,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10804,7 +11556,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10838,7 +11590,7 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 /** @description Of this seller. */
                 sellerId?: string;
@@ -10869,7 +11621,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10950,7 +11702,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10995,7 +11747,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11047,7 +11799,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignDetail"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11140,7 +11892,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11210,7 +11962,7 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 /** @description Month of the report, by the calendar of the marketplace. */
                 month?: string;
@@ -11247,7 +11999,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11299,7 +12051,7 @@ export interface operations {
             query: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 /** @description Month of the report, by the calendar of the marketplace. */
                 month: string;
@@ -11326,7 +12078,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11378,7 +12130,7 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 /** @description Of this seller. */
                 sellerId?: string;
@@ -11386,7 +12138,7 @@ export interface operations {
                 month?: string;
                 /** @description Of this SKU. */
                 sku?: string;
-                /** @description Of this GTIN, as the report spells it. */
+                /** @description Of this GTIN, in the report's spelling. */
                 gtin?: string;
                 /** @description Whether units were lost, damaged or found. */
                 adjusted?: "true" | "false";
@@ -11411,7 +12163,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11481,7 +12233,7 @@ export interface operations {
                     "application/json": components["schemas"]["GtinReport"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11546,19 +12298,188 @@ export interface operations {
             };
         };
     };
+    listStock: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this SKU. */
+                sku?: string;
+                /** @description Of this GTIN, in the list's spelling. */
+                gtin?: string;
+                /** @description In this status of the marketplace, such as `In-stock`. */
+                stockStatus?: string;
+                /** @description missing: SKUs that the marketplace's list no longer has. */
+                state?: "listed" | "missing" | "all";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["StockOnHand"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listStockDifferences: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this SKU. */
+                sku?: string;
+                state?: "open" | "resolved" | "all";
+                /** @description First seen at or after this date, or date and time. */
+                seenFrom?: string;
+                /** @description First seen before this date, or date and time. */
+                seenTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["StockDifference"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listTargets: {
         parameters: {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 /** @description Of this seller. */
                 sellerId?: string;
                 tactic?: "behavioral" | "contextual";
                 /** @description Whether an ad group may use it now. */
                 usable?: "true" | "false";
-                /** @description A part of the name or of the path, in any case. */
+                /** @description Part of the name or of the path, in upper or lower case. */
                 q?: string;
             };
             header?: never;
@@ -11581,7 +12502,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11633,7 +12554,7 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 state?: "open" | "all";
                 /** @description Of this seller. */
@@ -11642,9 +12563,9 @@ export interface operations {
                 kind?: string;
                 /** @description Of this severity. */
                 severity?: "critical" | "warning" | "notice";
-                /** @description Whether an operator has silenced it, and the time has not passed. */
+                /** @description Whether an operator has silenced it until a future time. */
                 silenced?: "true" | "false";
-                /** @description About this: a command, an order, a SKU … */
+                /** @description About this subject: a command, an order, a SKU … */
                 subject?: string;
                 /** @description Raised at or after this date, or date and time. */
                 raisedFrom?: string;
@@ -11671,7 +12592,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11730,7 +12651,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     reason?: string | null;
                 } | null;
@@ -11749,7 +12670,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11826,7 +12747,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                     /** @description Why. */
                     reason: string;
@@ -11849,7 +12770,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11894,7 +12815,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11957,7 +12878,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12024,7 +12945,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12092,7 +13013,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12153,12 +13074,12 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 state?: "active" | "all";
                 /** @description With this name. */
                 name?: string;
-                /** @description That may act for this seller: those that are bound to it, and those that are bound to none. */
+                /** @description Keys that may act for this seller: those bound to it, and those bound to none. */
                 sellerId?: string;
             };
             header?: never;
@@ -12181,7 +13102,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12241,13 +13162,13 @@ export interface operations {
                     name: string;
                     scopes: ("read" | "events:write" | "operate")[];
                     /**
-                     * @description Bounds the key to these sellers; null: all, also those that are added later.
+                     * @description Binds the key to these sellers; null: all, also those that are added later.
                      * @default null
                      */
                     sellerIds?: string[] | null;
                     /** @description Why; for the audit. */
                     reason?: string | null;
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                 };
             };
@@ -12262,7 +13183,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewKey"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12316,7 +13237,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12364,7 +13285,7 @@ export interface operations {
                     overlapSeconds?: number;
                     /** @description Why; for the audit. */
                     reason?: string | null;
-                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                     actor?: string;
                 } | null;
             };
@@ -12379,7 +13300,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewKey"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12433,7 +13354,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12466,7 +13387,7 @@ export interface operations {
         parameters: {
             query?: {
                 reason?: string;
-                /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
                 actor?: string;
             };
             header?: never;
@@ -12486,7 +13407,7 @@ export interface operations {
                     "application/json": components["schemas"]["Key"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12547,18 +13468,18 @@ export interface operations {
             query?: {
                 /** @description Length of the page, 1 to 1000. */
                 limit?: number;
-                /** @description `nextCursor` of the page before; opaque. */
+                /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
                 /** @description Concerning this seller. */
                 sellerId?: string;
-                /** @description By the holder of the key with this name, or by who said so. */
+                /** @description By this actor: the name of a key, or the actor that the request named. */
                 actor?: string;
-                /** @description For whom the holder of a named key acted. */
+                /** @description On behalf of this actor, which a request with a named key named. */
                 onBehalfOf?: string;
                 /** @description With this key: its id, or `API_KEY`. */
                 keyId?: string;
                 action?: "alarm.closed" | "alarm.silenced" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.removed" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
-                /** @description On what has this id. */
+                /** @description On the subject with this id. */
                 subject?: string;
                 /** @description Done at or after this date, or date and time. */
                 from?: string;
@@ -12585,7 +13506,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12650,7 +13571,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12688,7 +13609,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12726,7 +13647,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12764,7 +13685,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12829,7 +13750,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12901,7 +13822,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12946,7 +13867,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12995,7 +13916,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13059,12 +13980,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         readonly items: components["schemas"]["Setting"][];
-                        /** @description Variables that begin like settings and are none: nothing reads them. */
+                        /** @description Variables with the prefix of a setting that are not settings: they have no effect. */
                         readonly unknown: string[];
                     };
                 };
             };
-            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13140,21 +14061,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken; any status from 200 to 299 says so. */
+            /** @description Accepted; any status from 200 to 299 means so. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not wanted any more: the endpoint is disabled. */
+            /** @description No longer wanted: the endpoint is disabled. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Later, after `Retry-After`. Every other status is a failure, and is tried again. */
+            /** @description Retried after `Retry-After`. Every other status is a failure and is retried. */
             429: {
                 headers: {
                     [name: string]: unknown;

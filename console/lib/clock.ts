@@ -7,7 +7,7 @@ const tick = createState(Date.now())
 let users = 0
 let timer: ReturnType<typeof setInterval> | undefined
 
-/** The browser's time, moving on every few seconds. */
+/** The browser's time, updated every few seconds. */
 export const useNow = (): number => {
   useEffect(() => {
     users += 1
@@ -22,7 +22,7 @@ export const useNow = (): number => {
   return useShared(tick)
 }
 
-/** The marketplace's time for a seller, by which its orders are late; of no seller the daemon's. In milliseconds. */
+/** The marketplace's time for a seller, which decides whether its orders are late; without a seller the daemon's time. In milliseconds. */
 export const useMarketplaceNow = (sellerId?: string): number => {
   const now = useNow()
   const { aheadMs, ofSellers } = useShared(clocks)

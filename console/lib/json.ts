@@ -1,29 +1,29 @@
-/** A member of a value of unknown shape; undefined: there is none. */
+/** A member of an unknown value; undefined: there is none. */
 export const member = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((at, name) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : undefined), value)
 
-/** The members of a list of unknown shape; none if it is no list. */
+/** The items of an unknown value; empty if it is not a list. */
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** A text of a value of unknown shape; empty if it is none. */
+/** An unknown value as text; empty if it is not a text. */
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** A number of a value of unknown shape; zero if it is none. */
+/** An unknown value as number; zero if it is not a number. */
 export const number = (value: unknown): number => (typeof value === 'number' ? value : 0)
 
-/** Where two values differ, with both sides as text; null: not there. */
+/** A difference of two values: its path, and both sides as text; null: absent. */
 export interface Difference {
   readonly path: string
   readonly before: string | null
   readonly after: string | null
 }
 
-const shown = (value: unknown): string | null =>
+const toText = (value: unknown): string | null =>
   value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value)
 
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** Every place where two values of any shape differ. */
+/** All differences of two values. */
 export const differences = (before: unknown, after: unknown, path = ''): readonly Difference[] => {
   if (isTree(before) && isTree(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)])
@@ -33,5 +33,5 @@ export const differences = (before: unknown, after: unknown, path = ''): readonl
       return differences(Reflect.get(before, name), Reflect.get(after, name), at)
     })
   }
-  return Object.is(before, after) ? [] : [{ path, before: shown(before), after: shown(after) }]
+  return Object.is(before, after) ? [] : [{ path, before: toText(before), after: toText(after) }]
 }

@@ -1,83 +1,84 @@
 import { contact, loadSession, session } from './api.ts'
 import { invalidate } from './query.ts'
 
-/** Changes that come within this time, in milliseconds, lead to one reading. */
-const gatherMs = 400
-/** Pause before another try, in milliseconds, where the browser does not try by itself. */
-const againMs = 5_000
-/** How often, and at which interval in milliseconds, the daemon is asked whether it is there when the stream breaks. */
-const asksOfBreak = 3
-const askMs = 1_000
+/** Changes that arrive within this time, in milliseconds, cause one update. */
+const batchMs = 400
+/** Delay before the stream is opened again if the browser does not reconnect, in milliseconds. */
+const reconnectMs = 5_000
+/** Number and interval (in milliseconds) of the probes of the daemon after the stream broke. */
+const maxProbes = 3
+const probeMs = 1_000
 
-/** Follows the change feed while the page is visible, and asks again for what a change concerns. */
+/** Follows the change feed while the page is visible, and reloads the data that a change concerns. */
 export const startLive = (): void => {
   let source: EventSource | null = null
   let retry: ReturnType<typeof setTimeout> | undefined
-  let asking: ReturnType<typeof setTimeout> | undefined
-  let gathering: ReturnType<typeof setTimeout> | undefined
+  let probeTimer: ReturnType<typeof setTimeout> | undefined
+  let batchTimer: ReturnType<typeof setTimeout> | undefined
   let isBroken = false
-  let wasAway = false
+  let wasUnreachable = false
   const topics = new Set<string>()
 
-  const heard = (message: MessageEvent<string>): void => {
+  const onMessage = (message: MessageEvent<string>): void => {
     const change: unknown = JSON.parse(message.data)
     if (typeof change !== 'object' || change === null || !('type' in change)) return
     topics.add(String(change.type).split(/[._]/)[0] ?? '')
-    if (gathering !== undefined) return
-    gathering = setTimeout(() => {
-      gathering = undefined
-      const gathered = new Set(topics)
+    if (batchTimer !== undefined) return
+    batchTimer = setTimeout(() => {
+      batchTimer = undefined
+      const batch = new Set(topics)
       topics.clear()
-      invalidate(gathered)
-    }, gatherMs)
+      invalidate(batch)
+    }, batchMs)
   }
 
-  /** Whether the daemon answers while the stream is broken: it may have ended the stream on purpose, or be about to stop. */
-  const ask = async (times: number): Promise<void> => {
-    clearTimeout(asking)
-    // What does not answer is told by the notice, which asks on.
+  /** Checks whether the daemon answers while the stream is broken: it may have ended the stream on purpose, or may be stopping. */
+  const probe = async (times: number): Promise<void> => {
+    clearTimeout(probeTimer)
+    // If the daemon does not answer, the notice shows it and retries.
     await loadSession().catch(() => undefined)
     if (times > 1 && source !== null && source.readyState !== EventSource.OPEN)
-      asking = setTimeout(() => void ask(times - 1), askMs)
+      probeTimer = setTimeout(() => void probe(times - 1), probeMs)
   }
 
-  const review = (): void => {
+  /** Opens the stream if it is needed and closed; closes it if it is not needed. */
+  const updateStream = (): void => {
     clearTimeout(retry)
     retry = undefined
-    const wanted = !document.hidden && session.get()?.signedIn === true && session.get()?.scopes.includes('read') === true
-    if (!wanted) {
-      // A hidden page would hold one of the few connections that a browser has for a host.
+    const isNeeded = !document.hidden && session.get()?.signedIn === true && session.get()?.scopes.includes('read') === true
+    if (!isNeeded) {
+      // A browser has few connections to a host; a hidden page must not occupy one.
       source?.close()
       source = null
       return
     }
     if (source !== null && source.readyState !== EventSource.CLOSED) return
     source = new EventSource('/v1/changes?after=now')
-    source.onmessage = heard
+    source.onmessage = onMessage
     source.onopen = () => {
-      // What has changed meanwhile may have been missed.
+      // Changes during the interruption may have been missed.
       if (isBroken) invalidate()
       isBroken = false
     }
     source.onerror = () => {
       isBroken = true
-      if (source?.readyState === EventSource.CLOSED) retry = setTimeout(review, againMs)
-      void ask(asksOfBreak)
+      if (source?.readyState === EventSource.CLOSED) retry = setTimeout(updateStream, reconnectMs)
+      void probe(maxProbes)
     }
   }
 
   document.addEventListener('visibilitychange', () => {
-    review()
+    updateStream()
     if (!document.hidden) invalidate()
   })
   session.watch(() => {
-    // A stream that was refused waits: each question whether the daemon is there sets the session anew.
-    if (retry === undefined) review()
+    // A refused stream waits for its retry: each probe sets the session, and must not open the stream earlier.
+    if (retry === undefined) updateStream()
   })
   contact.watch(() => {
-    const { away } = contact.get()
-    if (wasAway && !away) review()
-    wasAway = away
+    const { unreachable } = contact.get()
+    if (wasUnreachable && !unreachable) updateStream()
+    wasUnreachable = unreachable
   })
-  review()
+  updateStream()
 }

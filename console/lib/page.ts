@@ -1,19 +1,28 @@
+import { useRef } from 'preact/hooks'
 import { type Freshness, type Query, useQuery } from './query.ts'
-import { type Address, given } from './router.ts'
+import { type Address, readParameters } from './router.ts'
 
-const rowsOfPage = 50
+const rowsPerPage = 50
 
-/** What a list of the interface is asked for: its filters, and which page. */
+/** Parameters of a list: its filters, the cursor and the length of the page. */
 export type PageQuery<Filters> = Filters & { readonly cursor?: string; readonly limit: number }
 
-/** The page of a list that the address names by its cursor. `list` and the filters name the question. */
+/**
+ * The page of a list for the cursor in the address. `list` and the filters identify the query. The previous page is returned, as stale, until the
+ * new one is loaded.
+ */
 export const usePage = <Filters extends object, Page>(
   list: string,
   at: Address,
   filters: Filters,
-  ask: (query: PageQuery<Filters>) => Promise<Page>,
-  { limit = rowsOfPage, ...freshness }: Freshness & { readonly limit?: number } = {},
+  fetchPage: (query: PageQuery<Filters>) => Promise<Page>,
+  { limit = rowsPerPage, ...freshness }: Freshness & { readonly limit?: number } = {},
 ): Query<Page> => {
-  const query = { ...filters, ...given(at, ['cursor']), limit }
-  return useQuery(`${list} ${JSON.stringify(query)}`, () => ask(query), freshness)
+  const query = { ...filters, ...readParameters(at, ['cursor']), limit }
+  const current = useQuery(`${list} ${JSON.stringify(query)}`, () => fetchPage(query), freshness)
+  const previous = useRef<{ readonly list: string; readonly data: Page } | null>(null)
+  if (current.data !== undefined) previous.current = { list, data: current.data }
+  else if (current.loading && previous.current?.list === list)
+    return { ...current, data: previous.current.data, loading: false, stale: true }
+  return current
 }

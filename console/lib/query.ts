@@ -1,21 +1,24 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { untilReleased } from './press.ts'
 
-/** What a view asks for, and what has come of it. */
+/** The state of a query of a view. */
 export interface Query<Data> {
-  /** The last answer; stays while a newer one is asked for, and when that fails. */
+  /** The last answer; kept while a newer one is loaded, and when that fails. */
   readonly data: Data | undefined
   readonly error: Error | null
-  /** Nothing has come yet. */
+  /** There is no answer yet. */
   readonly loading: boolean
-  /** Asks again now. */
+  /** The data belong to the previous query; the answer of this one is being loaded. */
+  readonly stale: boolean
+  /** Loads the data again now. */
   readonly reload: () => void
 }
 
 /** How a query is kept fresh. */
 export interface Freshness {
-  /** First words of the types of changes upon which it is asked again: `order`, `command` … */
+  /** Groups of the types of changes that cause a reload: `order`, `command` … */
   readonly topics?: readonly string[]
-  /** Asked again after this time in milliseconds, whatever happens; default half a minute. */
+  /** Interval of reloads, in milliseconds; default half a minute. */
   readonly everyMs?: number
 }
 
@@ -23,18 +26,18 @@ interface Entry {
   data: unknown
   error: Error | null
   running: boolean
-  /** Asked for while it was running. */
+  /** Requested again while it was running. */
   again: boolean
-  ask: () => Promise<unknown>
+  fetchData: () => Promise<unknown>
   topics: readonly string[]
   readonly watchers: Set<() => void>
 }
 
 const entries = new Map<string, Entry>()
-/** Answers that are remembered for views that were left. */
-const mostKept = 60
+/** Maximum number of cached answers. */
+const maxEntries = 60
 
-const tell = (entry: Entry): void => {
+const notifyWatchers = (entry: Entry): void => {
   for (const watcher of [...entry.watchers]) watcher()
 }
 
@@ -44,21 +47,21 @@ const run = async (entry: Entry): Promise<void> => {
     return
   }
   entry.running = true
-  try {
-    entry.data = await entry.ask()
-    entry.error = null
-  } catch (error) {
-    entry.error = error instanceof Error ? error : new Error(String(error))
-  }
+  const answer = await entry.fetchData().then(
+    (data) => ({ data, error: null }),
+    (error: unknown) => ({ data: entry.data, error: error instanceof Error ? error : new Error(String(error)) }),
+  )
+  await untilReleased()
+  Object.assign(entry, answer)
   entry.running = false
-  tell(entry)
+  notifyWatchers(entry)
   if (entry.again) {
     entry.again = false
     await run(entry)
   }
 }
 
-/** Asks again for everything that is shown and depends on one of these topics; without topics for everything. */
+/** Reloads all shown data of these topics, and drops cached answers; without topics all data. */
 export const invalidate = (topics?: ReadonlySet<string>): void => {
   for (const [key, entry] of entries) {
     const concerned = topics === undefined || entry.topics.some((topic) => topics.has(topic))
@@ -68,27 +71,27 @@ export const invalidate = (topics?: ReadonlySet<string>): void => {
   }
 }
 
-/** Forgets all answers: somebody else may be signed in. */
-export const forgetAll = (): void => {
+/** Drops all cached answers, reasonAndActor another person may sign in. */
+export const clearQueries = (): void => {
   for (const [key, entry] of entries) if (entry.watchers.size === 0) entries.delete(key)
 }
 
-/** Data from the daemon. `key` names the question with all its parameters. */
-export const useQuery = <Data>(key: string, ask: () => Promise<Data>, freshness: Freshness = {}): Query<Data> => {
+/** Data from the daemon. `key` identifies the query with all its parameters. */
+export const useQuery = <Data>(key: string, fetchData: () => Promise<Data>, freshness: Freshness = {}): Query<Data> => {
   const { topics = [], everyMs = 30_000 } = freshness
   const [, render] = useState(0)
   const entry = useMemo((): Entry => {
     const known = entries.get(key)
     if (known !== undefined) return known
-    const made: Entry = { data: undefined, error: null, running: false, again: false, ask, topics, watchers: new Set() }
-    entries.set(key, made)
+    const created: Entry = { data: undefined, error: null, running: false, again: false, fetchData, topics, watchers: new Set() }
+    entries.set(key, created)
     for (const [oldest, { watchers }] of entries) {
-      if (entries.size <= mostKept) break
+      if (entries.size <= maxEntries) break
       if (watchers.size === 0 && oldest !== key) entries.delete(oldest)
     }
-    return made
+    return created
   }, [key])
-  entry.ask = ask
+  entry.fetchData = fetchData
   entry.topics = topics
   useEffect(() => {
     const watcher = (): void => render((count) => count + 1)
@@ -104,7 +107,7 @@ export const useQuery = <Data>(key: string, ask: () => Promise<Data>, freshness:
     }
   }, [entry, key, everyMs])
   const reload = useCallback(() => void run(entry), [entry])
-  // A key has one shape of data: the view that names the question reads its answer.
+  // A key has one type of data, reasonAndActor only the view that defines the key reads it.
   const data = entry.data as Data | undefined
-  return { data, error: entry.error, loading: data === undefined && entry.error === null, reload }
+  return { data, error: entry.error, loading: data === undefined && entry.error === null, stale: false, reload }
 }

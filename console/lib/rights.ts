@@ -1,29 +1,32 @@
 import { type Schemas, session } from './api.ts'
 import { useShared } from './state.ts'
 
-/** What a key may be used for. */
+/** A scope of a key. */
 export type Scope = Schemas['Session']['scopes'][number]
 
-/** What something needs of a key: a scope, and, where it concerns the daemon as a whole, that it is bound to no seller. */
+/** Rights that an action or a view needs: a scope; with `all` also a key that is bound to no seller. */
 export type Needs = readonly [scope: Scope, concerns?: 'all']
 
-const words: Readonly<Record<Scope, string>> = { read: 'read', 'events:write': 'post events', operate: 'operate' }
+const labels: Readonly<Record<Scope, string>> = { read: 'read', 'events:write': 'post events', operate: 'operate' }
 
-/** The scopes in words, as `read and operate`. */
-const wordsOf = (scopes: readonly Scope[]): string => scopes.map((scope) => words[scope]).join(' and ')
+/** The scopes as text, such as `read and operate`. */
+const formatScopes = (scopes: readonly Scope[]): string => scopes.map((scope) => labels[scope]).join(' and ')
 
 /**
- * What the session lacks for something, as a sentence; null: nothing. The daemon decides for itself: this is for what is not to be offered in
- * vain.
+ * The rights that the session lacks, as a sentence; null: none. The daemon checks rights itself; the console only hides actions that would be
+ * refused.
  */
-export const lackOf = ({ scopes, sellers }: Pick<Schemas['Session'], 'scopes' | 'sellers'>, [scope, concerns]: Needs) => {
+export const findMissingRights = (
+  { scopes, sellers }: Pick<Schemas['Session'], 'scopes' | 'sellers'>,
+  [scope, concerns]: Needs,
+) => {
   if (!scopes.includes(scope))
-    return `This needs the right to ${words[scope]}, which your key does not have: it may ${wordsOf(scopes)}.`
+    return `This needs the right to ${labels[scope]}, which your key does not have: it may ${formatScopes(scopes)}.`
   return concerns === 'all' && sellers !== null ? 'This needs a key that is not bound to sellers.' : null
 }
 
-/** Whether whoever is signed in may do something; what they may not do is not shown. */
+/** A function that tells whether the session has these rights. Actions without rights are hidden. */
 export const useMay = (): ((...needs: Needs) => boolean) => {
   const known = useShared(session)
-  return (...needs) => known !== null && lackOf(known, needs) === null
+  return (...needs) => known !== null && findMissingRights(known, needs) === null
 }

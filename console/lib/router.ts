@@ -1,17 +1,55 @@
 import { useMemo } from 'preact/hooks'
+import { untilReleased } from './press.ts'
 import { createState, useShared } from './state.ts'
+
+/** Time without another key press after which typed text is applied, in milliseconds. */
+const typingMs = 250
 
 const here = (): string => `${location.pathname}${location.search}`
 const address = createState(here())
 
-/** Whether the page itself shows this address, and the browser must not load it. */
-const isOurs = (url: URL): boolean =>
+/** Whether the console shows this address itself, without loading another page. */
+const isConsoleAddress = (url: URL): boolean =>
   url.origin === location.origin &&
   (url.pathname === '/' || url.pathname.startsWith('/console/')) &&
   !url.pathname.startsWith('/console/assets/')
 
-/** Goes to an address of the console. `state` stays with the entry of the browser's history. */
+/** Typed texts of filters that are not in the address yet, by parameter. */
+const typed = new Map<string, string>()
+let typing: ReturnType<typeof setTimeout> | undefined
+
+/** Writes typed texts to the address; replaces the current entry of the browser's history. */
+const writeTyped = (): void => {
+  clearTimeout(typing)
+  const at = currentAddress()
+  const changes = [...typed].filter(([name, value]) => value !== (at.parameters.get(name) ?? ''))
+  typed.clear()
+  if (changes.length > 0) history.replaceState(null, '', withParameters(at, { cursor: '', ...Object.fromEntries(changes) }))
+}
+
+/** Applies typed texts now. */
+export const applyTyped = (): void => {
+  writeTyped()
+  address.set(here())
+}
+
+/** Sets a parameter to typed text, after a short delay and not during a press of the pointer. */
+export const typeParameter = (name: string, value: string): void => {
+  typed.set(name, value)
+  clearTimeout(typing)
+  typing = setTimeout(() => void untilReleased().then(applyTyped), typingMs)
+}
+
+/** Discards the typed text of a parameter, reasonAndActor it is not a complete value. */
+export const discardTyped = (name: string): void => void typed.delete(name)
+
+/** Whether a parameter has typed text that is not in the address yet. */
+export const isTyped = (name: string): boolean => typed.has(name)
+
+/** Opens an address of the console. `state` is stored with the entry of the browser's history. */
 export const navigate = (to: string, { replace = false, state = null }: { replace?: boolean; state?: unknown } = {}): void => {
+  // Navigating back restores the typed filters.
+  writeTyped()
   if (replace) history.replaceState(state, '', to)
   else history.pushState(state, '', to)
   address.set(here())
@@ -19,31 +57,40 @@ export const navigate = (to: string, { replace = false, state = null }: { replac
 
 /** Makes links work without loading the page. */
 export const startRouter = (): void => {
-  addEventListener('popstate', () => address.set(here()))
+  addEventListener('popstate', () => {
+    // The browser has left the page of the typed text.
+    clearTimeout(typing)
+    typed.clear()
+    address.set(here())
+  })
   document.addEventListener('click', (click) => {
     if (click.defaultPrevented || click.button !== 0 || click.metaKey || click.ctrlKey || click.shiftKey || click.altKey) return
     const link = click.target instanceof Element ? click.target.closest('a') : null
     if (link === null || link.target !== '' || link.hasAttribute('download')) return
     const url = new URL(link.href)
-    if (!isOurs(url) || link.getAttribute('href')?.startsWith('#') === true) return
+    if (!isConsoleAddress(url) || link.getAttribute('href')?.startsWith('#') === true) return
     click.preventDefault()
     navigate(`${url.pathname}${url.search}`)
   })
 }
 
-/** Where the page is. */
+/** The address of the page. */
 export interface Address {
   readonly path: string
   readonly parameters: URLSearchParams
 }
 
-/** The present address; follows every navigation. */
+const parse = (text: string): Address => {
+  const { pathname, searchParams } = new URL(text, location.origin)
+  return { path: pathname, parameters: searchParams }
+}
+
+const currentAddress = (): Address => parse(here())
+
+/** The current address, updated by every navigation. */
 export const useAddress = (): Address => {
   const text = useShared(address)
-  return useMemo(() => {
-    const url = new URL(text, location.origin)
-    return { path: url.pathname, parameters: url.searchParams }
-  }, [text])
+  return useMemo(() => parse(text), [text])
 }
 
 /** An address with some parameters changed; an empty value removes one. */
@@ -57,8 +104,11 @@ export const withParameters = ({ path, parameters }: Address, changes: Readonly<
   return query === '' ? path : `${path}?${query}`
 }
 
-/** Those of some parameters that are set. */
-export const given = <Name extends string>({ parameters }: Address, names: readonly Name[]): { [N in Name]?: string } => {
+/** The parameters with these names that are set. */
+export const readParameters = <Name extends string>(
+  { parameters }: Address,
+  names: readonly Name[],
+): { [N in Name]?: string } => {
   const found: { [N in Name]?: string } = {}
   for (const name of names) {
     const value = parameters.get(name)
@@ -67,51 +117,56 @@ export const given = <Name extends string>({ parameters }: Address, names: reado
   return found
 }
 
-/** A parameter that is one of these values; undefined: it is none of them. */
-export const oneOf = <Value extends string>({ parameters }: Address, name: string, values: readonly Value[]): Value | undefined =>
-  values.find((value) => value === parameters.get(name))
+/** A parameter with one of these values; undefined: it has another value or none. */
+export const readChoice = <Value extends string>(
+  { parameters }: Address,
+  name: string,
+  values: readonly Value[],
+): Value | undefined => values.find((value) => value === parameters.get(name))
 
 /** Values of a parameter that is a flag. */
 export const flags = ['true', 'false'] as const
 
-/** Those of some parameters that are one of their values. */
-export const chosen = <Choices extends Readonly<Record<string, string>>>(
+/** The parameters that have one of their allowed values. */
+export const readChoices = <Choices extends Readonly<Record<string, string>>>(
   at: Address,
   values: { readonly [Name in keyof Choices]: readonly Choices[Name][] },
 ): Partial<Choices> => {
   const found: Partial<Choices> = {}
   for (const name in values) {
-    const value = oneOf(at, name, values[name])
+    const value = readChoice(at, name, values[name])
     if (value !== undefined) found[name] = value
   }
   return found
 }
 
-/** Changes parameters of the present address, and begins at the first page. */
-export const setParameters = (at: Address, changes: Readonly<Record<string, string>>, replace = false): void =>
-  navigate(withParameters(at, { cursor: '', ...changes }), { replace })
+/** Changes parameters of the current address, and opens the first page. */
+export const setParameters = (changes: Readonly<Record<string, string>>): void => {
+  writeTyped()
+  navigate(withParameters(currentAddress(), { cursor: '', ...changes }))
+}
 
 const notFilters: readonly string[] = ['cursor', 'sort', 'show']
 
-/** Names of the parameters that filter a list, and not: which page and part of a view is shown, in which order. */
-export const filtersOf = ({ parameters }: Address): readonly string[] =>
+/** Names of the set parameters that filter a list; not the page, the order, or the part of a view. */
+export const listFilters = ({ parameters }: Address): readonly string[] =>
   [...parameters].flatMap(([name, value]) => (value === '' || notFilters.includes(name) ? [] : [name]))
 
-/** The address without its filters, at the first page. */
+/** The address of the first page without filters. */
 export const withoutFilters = (at: Address): string =>
   withParameters(
     at,
     Object.fromEntries([...at.parameters.keys()].flatMap((name) => (name === 'sort' || name === 'show' ? [] : [[name, '']]))),
   )
 
-/** Parts of a path that fit a pattern such as `/console/orders/:id`; null: it does not fit. */
+/** The parts of a path for a pattern such as `/console/orders/:id`; null: the path does not match. */
 export const matchPath = (pattern: string, path: string): Readonly<Record<string, string>> | null => {
-  const wanted = pattern.split('/')
-  const given = path.replace(/(.)\/$/, '$1').split('/')
-  if (wanted.length !== given.length) return null
+  const expected = pattern.split('/')
+  const actual = path.replace(/(.)\/$/, '$1').split('/')
+  if (expected.length !== actual.length) return null
   const found: Record<string, string> = {}
-  for (const [index, part] of wanted.entries()) {
-    const value = given[index] ?? ''
+  for (const [index, part] of expected.entries()) {
+    const value = actual[index] ?? ''
     if (part.startsWith(':')) found[part.slice(1)] = decodeURIComponent(value)
     else if (part !== value) return null
   }

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** A value that several parts of the page show. */
+/** A shared observable value. */
 export interface State<Value> {
   get(): Value
   set(value: Value): void
-  /** Calls back after each change; returns what ends that. */
+  /** Calls back after each change; returns a function that unsubscribes. */
   watch(callback: () => void): () => void
 }
 
-/** Makes one. */
+/** Creates a state. */
 export const createState = <Value>(initial: Value): State<Value> => {
   let value = initial
   const watchers = new Set<() => void>()
@@ -26,7 +26,7 @@ export const createState = <Value>(initial: Value): State<Value> => {
   }
 }
 
-/** The value, and a new rendering with each change. */
+/** The value of a state; renders again after each change. */
 export const useShared = <Value>(state: State<Value>): Value => {
   const [value, setValue] = useState(() => state.get())
   useEffect(() => {

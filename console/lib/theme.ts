@@ -1,23 +1,23 @@
 const name = 'tallyman-theme'
 
-/** How the page looks: as the system says, or as chosen. */
+/** Colours of the page: by the system, or chosen. */
 export type Theme = 'system' | 'light' | 'dark'
 
 const isTheme = (text: string | null): text is Theme => text === 'system' || text === 'light' || text === 'dark'
 
-/** The chosen theme, kept in this browser. */
+/** The chosen theme, stored in this browser. */
 export const readTheme = (): Theme => {
   const stored = localStorage.getItem(name)
   return isTheme(stored) ? stored : 'system'
 }
 
-/** Chooses a theme. */
+/** Stores and applies a theme. */
 export const chooseTheme = (theme: Theme): void => {
   localStorage.setItem(name, theme)
   applyTheme(theme)
 }
 
-/** Shows the page in a theme. */
+/** Applies a theme to the page. */
 export const applyTheme = (theme: Theme): void => {
   if (theme === 'system') delete document.documentElement.dataset['theme']
   else document.documentElement.dataset['theme'] = theme

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 
-/** Whether an act is under way: `busy` while `run` does it. What goes wrong is for the act to say. */
+/** `busy` is true while `run` runs an action. The action handles its own errors. */
 export const useBusy = () => {
   const [busy, setBusy] = useState(false)
-  const run = (act: () => Promise<void>): void => {
+  const run = (action: () => Promise<void>): void => {
     setBusy(true)
-    act().finally(() => setBusy(false))
+    action().finally(() => setBusy(false))
   }
   return { busy, run }
 }

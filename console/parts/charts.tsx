@@ -8,7 +8,7 @@ export interface Part {
   readonly tone: string
 }
 
-/** A whole and its parts, side by side; what is left of the whole stays empty. The words below say the same. */
+/** A bar of a whole and its parts; the rest stays empty. The text below has the same numbers. */
 export const PartsBar = ({
   label,
   whole,
@@ -20,14 +20,14 @@ export const PartsBar = ({
 }) => {
   let from = 0
   const shown = parts.filter(({ value }) => value > 0)
-  const words = shown.map((part) => `${part.label} ${count(part.value)}`).join(', ')
+  const text = shown.map((part) => `${part.label} ${count(part.value)}`).join(', ')
   return (
     <figure class="parts">
       <svg
         viewBox="0 0 100 6"
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${label}: ${words === '' ? 'none' : words} of ${count(whole)}`}
+        aria-label={`${label}: ${text === '' ? 'none' : text} of ${count(whole)}`}
       >
         <rect class="rest" x="0" y="0" width="100" height="6" />
         {shown.map(({ label: name, value, tone }) => {
@@ -48,7 +48,7 @@ export const PartsBar = ({
   )
 }
 
-/** A value for each step of time. */
+/** A series: a value for each step of time. */
 export interface Series {
   readonly label: string
   readonly tone: string
@@ -60,7 +60,7 @@ export interface Series {
 const width = 320
 const height = 96
 
-/** Columns over time, stacked; the numbers are also there as a table for those who cannot see it. */
+/** Stacked columns over time, and a table of the same numbers for screen readers. */
 export const Columns = ({
   title,
   steps,
@@ -69,7 +69,7 @@ export const Columns = ({
   to,
 }: {
   readonly title: string
-  /** `state`: values of one moment each, of which the last one counts and no sum has a meaning. */
+  /** `state`: each value is a state at a time, so the legend shows the last value and no sum. */
   readonly unit?: 'events' | 'state'
   /** Name of each step, such as `14:00`. */
   readonly steps: readonly string[]
@@ -79,7 +79,7 @@ export const Columns = ({
 }) => {
   const id = useId()
   const sums = steps.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
-  const most = Math.max(1, ...sums)
+  const max = Math.max(1, ...sums)
   const step = width / Math.max(1, steps.length)
   return (
     <figure class="columns">
@@ -90,7 +90,7 @@ export const Columns = ({
           {steps.map((name, index) => {
             let top = height
             return series.map(({ label, tone, values }) => {
-              const size = ((values[index] ?? 0) / most) * (height - 4)
+              const size = ((values[index] ?? 0) / max) * (height - 4)
               top -= size
               return (
                 <rect
@@ -110,13 +110,13 @@ export const Columns = ({
         {to !== undefined && (
           <div class="steps">
             {steps.map((name, index) => {
-              const words = series.map(({ label, values }) => `${count(values[index] ?? 0)} ${label}`).join(', ')
-              // An hour without anything has no rows to lead to.
+              const text = series.map(({ label, values }) => `${count(values[index] ?? 0)} ${label}`).join(', ')
+              // A step without a value has no rows to link to.
               if (sums[index] === 0) return <span key={name} />
               return (
-                <a key={name} href={to(index)} title={`${name}: ${words}`}>
+                <a key={name} href={to(index)} title={`${name}: ${text}`}>
                   <span class="visually-hidden">
-                    {name}: {words}
+                    {name}: {text}
                   </span>
                 </a>
               )
@@ -126,16 +126,16 @@ export const Columns = ({
       </div>
       <p class="axis" aria-hidden="true">
         <span>{steps[0]}</span>
-        <span>most {count(Math.max(0, ...sums))}</span>
+        <span>max. {count(Math.max(0, ...sums))}</span>
         <span>{steps.at(-1)}</span>
       </p>
       <p class="legend">
         {series.map(({ label, tone, values, to: rows }) => {
           const total = count(unit === 'state' ? (values.at(-1) ?? 0) : values.reduce((sum, value) => sum + value, 0))
-          const words = `${label} ${total}`
+          const text = `${label} ${total}`
           return (
             <span key={label}>
-              <i class={`dot tone-${tone}`} aria-hidden="true" /> {rows === undefined ? words : <a href={rows}>{words}</a>}
+              <i class={`dot tone-${tone}`} aria-hidden="true" /> {rows === undefined ? text : <a href={rows}>{text}</a>}
             </span>
           )
         })}

@@ -2,36 +2,36 @@ import { useState } from 'preact/hooks'
 import { session } from '../lib/api.ts'
 import { useShared } from '../lib/state.ts'
 
-const hiddenKept = 'tallyman-demonstration-hidden'
+const hiddenKey = 'tallyman-demonstration-hidden'
 
-const ways = [
-  ['/console/today', 'To do today', 'what a warehouse lead looks at: open orders, the earliest deadline first'],
+const links = [
+  ['/console/today', 'To do today', 'for a warehouse lead: open orders, the earliest deadline first'],
   [
     '/console/orders',
     'Orders',
-    'open one: its timeline shows what the marketplace reported, what the ERP said and what was sent',
+    'open one: its timeline shows the reports of the marketplace, the events of the ERP and the requests that were sent',
   ],
   ['/console/commands', 'Commands', 'each acknowledgement, shipment, cancellation and refund with its requests and answers'],
-  ['/console/alarms', 'Alarms', 'what needs a person'],
-  ['/docs', 'API', 'the interface by which your ERP does what the demonstration does'],
+  ['/console/alarms', 'Alarms', 'conditions that need a person'],
+  ['/docs', 'API', 'the interface that your ERP will use, as the demonstration does'],
 ] as const
 
-/** Tells whoever sees a demonstration for the first time what it is, and where to look. */
+/** Explains the demonstration to a first-time user. */
 export const Demonstration = () => {
   const known = useShared(session)
-  const [hidden, setHidden] = useState(localStorage.getItem(hiddenKept) !== null)
+  const [hidden, setHidden] = useState(localStorage.getItem(hiddenKey) !== null)
   if (known?.marketplace !== 'demonstration') return null
-  if (hidden) return <p class="faint">A demonstration: the orders are of a sandbox on this machine.</p>
+  if (hidden) return <p class="faint">A demonstration: the orders come from a sandbox on this machine.</p>
   return (
-    <section class="card" aria-label="What you see">
+    <section class="card" aria-label="About the demonstration">
       <h2>This is a demonstration</h2>
       <p>
         A sandbox on this machine plays the marketplace and places an order every few seconds. A small ERP accepts, ships, cancels
-        and refunds them. Tallyman stands between the two, as it will between yours: it reads the orders into Postgres, and sends
-        each decision exactly once. Nothing leaves this machine.
+        and refunds them. Tallyman connects the two: it reads the orders into Postgres, and sends each decision exactly once. No
+        data leave this machine.
       </p>
       <ul class="plain">
-        {ways.map(([address, name, what]) => (
+        {links.map(([address, name, what]) => (
           <li key={address}>
             <a href={address}>{name}</a>: {what}
           </li>
@@ -39,12 +39,12 @@ export const Demonstration = () => {
       </ul>
       <p>
         To read from your own account, set <code>MARKETPLACE_URL</code>, <code>CLIENT_ID</code> and <code>CLIENT_SECRET</code>,
-        and start again: the sandbox and its ERP are then left out.
+        and restart: the sandbox and its ERP are then off.
       </p>
       <button
         type="button"
         onClick={() => {
-          localStorage.setItem(hiddenKept, 'yes')
+          localStorage.setItem(hiddenKey, 'yes')
           setHidden(true)
         }}
       >

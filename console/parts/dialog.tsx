@@ -1,20 +1,20 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { session } from '../lib/api.ts'
-import { messageOf } from '../lib/faults.ts'
+import { errorMessage } from '../lib/errors.ts'
 import { useShared } from '../lib/state.ts'
 
-const nameKept = 'tallyman-name'
+const nameKey = 'tallyman-name'
 
-/** Who decides, and why. Without a named key the person says who they are. */
-export interface Because {
+/** Reason and actor of a decision. The actor is entered if the session has no named key. */
+export interface ReasonAndActor {
   readonly reason: string
   readonly actor?: string
 }
 
 /**
- * Asks for something before it is done. `submit` does it with what was filled in and throws what went wrong, which is then shown; the dialog
- * closes when it is done, or when the person gives up.
+ * A dialog with a form. `submit` gets the form; an error that it throws is shown. The dialog closes after a successful `submit`, or when the person
+ * cancels it.
  */
 export const FormDialog = ({
   title,
@@ -25,11 +25,11 @@ export const FormDialog = ({
   children,
 }: {
   readonly title: string
-  /** What it leads to, in a sentence. */
+  /** The effect of the action, in a sentence. */
   readonly meaning: string
-  /** Word on the button. */
+  /** Label of the button. */
   readonly action: string
-  readonly submit: (given: FormData) => Promise<void>
+  readonly submit: (form: FormData) => Promise<void>
   readonly close: () => void
   /** Fields. */
   readonly children?: ComponentChildren
@@ -51,7 +51,7 @@ export const FormDialog = ({
       await submit(new FormData(form))
       close()
     } catch (error) {
-      setProblem(messageOf(error))
+      setProblem(errorMessage(error))
       setBusy(false)
     }
   }
@@ -85,7 +85,7 @@ export const FormDialog = ({
   )
 }
 
-/** A {@link FormDialog} that also asks why, and who decides where the session has no name. */
+/** A {@link FormDialog} with a field for the reason, and for the actor if the session has no named key. */
 export const ReasonDialog = ({
   title,
   meaning,
@@ -95,21 +95,21 @@ export const ReasonDialog = ({
   children,
 }: {
   readonly title: string
-  /** What it leads to, in a sentence. */
+  /** The effect of the action, in a sentence. */
   readonly meaning: string
-  /** Word on the button. */
+  /** Label of the button. */
   readonly action: string
-  readonly decide: (because: Because, given: FormData) => Promise<void>
+  readonly decide: (reasonAndActor: ReasonAndActor, form: FormData) => Promise<void>
   readonly close: () => void
   /** Further fields. */
   readonly children?: ComponentChildren
 }) => {
   const id = useId()
   const isNamed = (useShared(session)?.name ?? null) !== null
-  const submit = async (given: FormData): Promise<void> => {
-    const actor = String(given.get('actor') ?? '').trim()
-    if (actor !== '') localStorage.setItem(nameKept, actor)
-    await decide({ reason: String(given.get('reason') ?? '').trim(), ...(actor === '' ? {} : { actor }) }, given)
+  const submit = async (form: FormData): Promise<void> => {
+    const actor = String(form.get('actor') ?? '').trim()
+    if (actor !== '') localStorage.setItem(nameKey, actor)
+    await decide({ reason: String(form.get('reason') ?? '').trim(), ...(actor === '' ? {} : { actor }) }, form)
   }
   return (
     <FormDialog title={title} meaning={meaning} action={action} submit={submit} close={close}>
@@ -123,7 +123,7 @@ export const ReasonDialog = ({
             required
             maxLength={200}
             autocomplete="name"
-            defaultValue={localStorage.getItem(nameKept) ?? ''}
+            defaultValue={localStorage.getItem(nameKey) ?? ''}
           />
         </div>
       )}
@@ -173,11 +173,11 @@ export const Field = ({
   )
 }
 
-/** The text of a field of a dialog, without blanks around it. */
-export const textIn = (given: FormData, name: string): string => String(given.get(name) ?? '').trim()
+/** The text of a field of a dialog, trimmed. */
+export const readText = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
 
-/** The parts of a field that holds several texts, separated by commas or blanks. */
-export const textsIn = (given: FormData, name: string): string[] =>
-  textIn(given, name)
+/** The texts of a field that are separated by commas or blanks. */
+export const readTexts = (form: FormData, name: string): string[] =>
+  readText(form, name)
     .split(/[\s,]+/)
     .filter((text) => text !== '')

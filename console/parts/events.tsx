@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { answered, api, type Schemas } from '../lib/api.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { invalidate } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { ReasonDialog } from './dialog.tsx'
@@ -12,14 +12,14 @@ type Event = Pick<Schemas['ListedEvent'], 'source' | 'id' | 'type' | 'state' | '
 export const eventAddress = ({ source, id }: Pick<Event, 'source' | 'id'>): string =>
   `/console/events/${encodeURIComponent(source)}/${encodeURIComponent(id)}`
 
-/** How an event stands, in a word. */
+/** State of an event. */
 export const EventState = ({ state }: Pick<Event, 'state'>) => {
   if (state === 'received') return <Badge tone="warn">waiting</Badge>
   return <Badge tone={state === 'rejected' ? 'bad' : 'good'}>{state}</Badge>
 }
 
-/** What is wrong with an event, place by place, or what it waits for. */
-export const EventTrouble = ({ event: { problem, waitsFor } }: { readonly event: Pick<Event, 'problem' | 'waitsFor'> }) => {
+/** The errors of an event with their paths, or what it waits for. */
+export const EventProblem = ({ event: { problem, waitsFor } }: { readonly event: Pick<Event, 'problem' | 'waitsFor'> }) => {
   if (problem === null) return waitsFor === null ? <None /> : <span>{waitsFor}</span>
   return (
     <div>
@@ -37,29 +37,31 @@ export const EventTrouble = ({ event: { problem, waitsFor } }: { readonly event:
   )
 }
 
-/** Rejects a waiting event, with a reason; nothing for those who may not. */
+/** Rejects a waiting event, with a reason; hidden without the right to operate. */
 export const RejectEvent = ({ event, done }: { readonly event: Event; readonly done: () => void }) => {
-  const [asking, setAsking] = useState(false)
+  const [dialog, setDialog] = useState(false)
   const may = useMay()
   const { source, id, type } = event
   if (!may('operate')) return null
   return (
     <div>
-      <button type="button" aria-label={`Reject ${id} of ${source}`} onClick={() => setAsking(true)}>
+      <button type="button" aria-label={`Reject ${id} of ${source}`} onClick={() => setDialog(true)}>
         Reject
       </button>
-      {asking && (
+      {dialog && (
         <ReasonDialog
           title={`Reject ${type} ${id}`}
-          meaning="It creates no command, now or later. Its source and id stay reserved: what is to be done after all needs an event with a new id."
+          meaning="It creates no command, now or later. Its source and id stay reserved: if something must be done after all, send an event with a new id."
           action="Reject"
-          decide={async (because) => {
-            await answered(api.POST('/v1/events/{source}/{id}/reject', { params: { path: { source, id } }, body: because }))
+          decide={async (reasonAndActor) => {
+            await readAnswer(
+              api.POST('/v1/events/{source}/{id}/reject', { params: { path: { source, id } }, body: reasonAndActor }),
+            )
             toast(`${id} of ${source} is rejected.`)
             invalidate(new Set(['event']))
             done()
           }}
-          close={() => setAsking(false)}
+          close={() => setDialog(false)}
         />
       )}
     </div>

@@ -1,56 +1,64 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { beginningOf, dayOf, timeOf } from '../lib/format.ts'
-import { type Address, setParameters } from '../lib/router.ts'
+import { findDayStart, formatDay, formatTimeOfDay } from '../lib/format.ts'
+import { type Address, applyTyped, discardTyped, isTyped, setParameters, typeParameter } from '../lib/router.ts'
 
-/** Filters of a view, which stand in its address. */
+/** Filters of a view, stored in its address. */
 export const Filters = ({ children }: { readonly children: ComponentChildren }) => (
   <form class="filters" aria-label="Filters" onSubmit={(submit) => submit.preventDefault()}>
     {children}
   </form>
 )
 
-/** A field whose value is applied with Enter or when it is left. */
+/** A field whose value is applied shortly after typing, and immediately with Enter. */
 const AppliedField = ({
+  at,
+  name,
   label,
   placeholder = '',
   type = 'search',
   value,
   note = '',
-  apply,
+  pattern,
+  toParameter = (text) => text,
 }: {
+  readonly at: Address
+  readonly name: string
   readonly label: string
   readonly placeholder?: string
   readonly type?: 'search' | 'date'
   readonly value: string
-  /** What the field does not show of it. */
+  /** The part of the value that the field does not show. */
   readonly note?: string
-  readonly apply: (next: string) => void
+  /** Pattern of a complete value; an incomplete value is not applied. */
+  readonly pattern?: string | undefined
+  /** Converts the text of the field to the parameter of the address. */
+  readonly toParameter?: (text: string) => string
 }) => {
   const id = useId()
   const field = useRef<HTMLInputElement>(null)
+  // Runs for each new address, even with the same value, reasonAndActor text that was typed since then may not be part of it.
   useEffect(() => {
-    if (field.current !== null && field.current.value !== value) field.current.value = value
-  }, [value])
-  const read = (): void => {
-    const next = field.current?.value.trim() ?? ''
-    if (next !== value) apply(next)
-  }
+    if (field.current !== null && !isTyped(name) && field.current.value.trim() !== value) field.current.value = value
+  }, [at, name, value])
   const shared = {
     id,
     ref: field,
     defaultValue: value,
     placeholder,
-    onChange: read,
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+      if (currentTarget.validity.valid) typeParameter(name, toParameter(currentTarget.value.trim()))
+      else discardTyped(name)
+    },
     onKeyDown: (key: KeyboardEvent) => {
-      if (key.key === 'Enter') read()
+      if (key.key === 'Enter' && field.current?.reportValidity() === true) applyTyped()
     },
     ...(note === '' ? {} : { 'aria-describedby': `${id}-note` }),
   }
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {type === 'date' ? <input {...shared} type="date" /> : <input {...shared} type="search" />}
+      {type === 'date' ? <input {...shared} type="date" /> : <input {...shared} type="search" pattern={pattern} />}
       {note !== '' && (
         <p id={`${id}-note`} class="faint">
           {note}
@@ -60,39 +68,45 @@ const AppliedField = ({
   )
 }
 
-/** A filter by text; applied with Enter or when the field is left. */
+/** A filter by text, applied while it is typed. `pattern`: only matching text is applied. */
 export const TextFilter = ({
   at,
   name,
   label,
-  placeholder = '',
+  placeholder,
+  pattern,
 }: {
   readonly at: Address
   readonly name: string
   readonly label: string
   readonly placeholder?: string
+  readonly pattern?: string
 }) => (
   <AppliedField
+    at={at}
+    name={name}
     label={label}
-    placeholder={placeholder}
+    placeholder={placeholder ?? ''}
+    pattern={pattern}
     value={at.parameters.get(name) ?? ''}
-    apply={(next) => setParameters(at, { [name]: next })}
   />
 )
 
-/** A moment as a day of the viewer's zone; the address holds its beginning as an instant, which is the same moment for every viewer. */
+/** A filter by a day of the viewer's zone. The address contains the beginning of the day as an instant, which is the same for every viewer. */
 const DayFilter = ({ at, name, label }: { readonly at: Address; readonly name: string; readonly label: string }) => {
-  const moment = new Date(at.parameters.get(name) ?? '')
-  const isSet = !Number.isNaN(moment.getTime())
-  const isWhole = isSet && beginningOf(dayOf(moment))?.getTime() === moment.getTime()
+  const time = new Date(at.parameters.get(name) ?? '')
+  const isSet = !Number.isNaN(time.getTime())
+  const isWhole = isSet && findDayStart(formatDay(time))?.getTime() === time.getTime()
   return (
     <AppliedField
+      at={at}
+      name={name}
       type="date"
       label={label}
-      value={isSet ? dayOf(moment) : ''}
-      // A day of somebody in another zone begins within one here.
-      note={isSet && !isWhole ? `at ${timeOf(moment)}` : ''}
-      apply={(day) => setParameters(at, { [name]: beginningOf(day)?.toISOString() ?? '' })}
+      value={isSet ? formatDay(time) : ''}
+      // The beginning of a day in another zone is not the beginning of a day here.
+      note={isSet && !isWhole ? `at ${formatTimeOfDay(time)}` : ''}
+      toParameter={(day) => findDayStart(day)?.toISOString() ?? ''}
     />
   )
 }
@@ -105,7 +119,7 @@ export const PeriodFilter = ({
 }: {
   readonly at: Address
   readonly name?: string
-  /** What happened within the period, such as `Ordered`. */
+  /** The event that the period is about, such as `Ordered`. */
   readonly label?: string
 }) => (
   <>
@@ -114,13 +128,13 @@ export const PeriodFilter = ({
   </>
 )
 
-/** Options of a {@link ChoiceFilter} that are called by their values, after one for none of them. */
-export const optionsOf = (values: readonly string[], none = 'All'): readonly (readonly [value: string, text: string])[] => [
+/** Options of a {@link ChoiceFilter} whose texts are their values, after an option for no filter. */
+export const buildOptions = (values: readonly string[], none = 'All'): readonly (readonly [value: string, text: string])[] => [
   ['', none],
   ...values.map((value) => [value, value] as const),
 ]
 
-/** A filter by one of several values; the first option is the default and leaves the address. */
+/** A filter by one of several values; the first option is the default and is not in the address. */
 export const ChoiceFilter = ({
   at,
   name,
@@ -139,7 +153,7 @@ export const ChoiceFilter = ({
       <select
         id={id}
         value={at.parameters.get(name) ?? ''}
-        onChange={(change) => setParameters(at, { [name]: change.currentTarget.value })}
+        onChange={(change) => setParameters({ [name]: change.currentTarget.value })}
       >
         {options.map(([value, text]) => (
           <option key={value} value={value}>

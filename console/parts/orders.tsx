@@ -1,5 +1,6 @@
+import { Fragment } from 'preact'
 import type { Schemas } from '../lib/api.ts'
-import { several } from '../lib/format.ts'
+import { pluralize } from '../lib/format.ts'
 import { PartsBar } from './charts.tsx'
 import { Badge } from './text.tsx'
 
@@ -9,12 +10,12 @@ type Summary = Schemas['OrderSummary']
 export const orderAddress = (sellerId: string, purchaseOrderId: string): string =>
   `/console/orders/${encodeURIComponent(sellerId)}/${encodeURIComponent(purchaseOrderId)}`
 
-/** Leads to an order. */
+/** A link to an order. */
 export const OrderLink = ({ sellerId, purchaseOrderId }: { readonly sellerId: string; readonly purchaseOrderId: string }) => (
   <a href={orderAddress(sellerId, purchaseOrderId)}>{purchaseOrderId}</a>
 )
 
-/** How far an order is, in a word. */
+/** State of an order. */
 export const OrderState = ({
   order,
 }: {
@@ -23,7 +24,7 @@ export const OrderState = ({
   const sum = (of: 'ordered' | 'shipped' | 'cancelled' | 'refunded'): number =>
     order.lines.reduce((all, line) => all + line[of], 0)
   if (order.open) {
-    if (!order.fulfilledBySeller) return <Badge>the marketplace ships</Badge>
+    if (!order.fulfilledBySeller) return <Badge>shipped by the marketplace</Badge>
     if (order.acknowledgeBy !== null) return <Badge tone="warn">to acknowledge</Badge>
     return <Badge tone="warn">{sum('shipped') > 0 ? 'partly shipped' : 'to ship'}</Badge>
   }
@@ -33,22 +34,31 @@ export const OrderState = ({
 
 /** The SKUs of an order, each with its units. */
 export const Skus = ({ lines }: { readonly lines: Summary['lines'] }) => (
-  <>{lines.map(({ sku, ordered }) => `${ordered} × ${sku ?? 'unknown'}`).join(', ')}</>
+  <>
+    {lines.map(({ lineNumber, sku, ordered }, index) => (
+      <Fragment key={lineNumber}>
+        <span class="whole">
+          {ordered} × {sku ?? 'unknown'}
+          {index < lines.length - 1 && ','}
+        </span>{' '}
+      </Fragment>
+    ))}
+  </>
 )
 
-/** Units of a line, by what became of them. A refunded unit is also a shipped one. */
+/** Units of a line by state. A refunded unit is also a shipped one. */
 export const UnitsBar = ({
   line,
   reserved,
 }: {
   readonly line: Pick<Summary['lines'][number], 'lineNumber' | 'ordered' | 'shipped' | 'cancelled' | 'refunded'>
-  /** Units that commands under way have taken. */
+  /** Units that open commands have reserved. */
   readonly reserved: number
 }) => {
   const { ordered, shipped, cancelled, refunded, lineNumber } = line
   return (
     <PartsBar
-      label={`Line ${lineNumber}, ${several(ordered, 'unit')} ordered`}
+      label={`Line ${lineNumber}, ${pluralize(ordered, 'unit')} ordered`}
       whole={Math.max(ordered, shipped + cancelled)}
       parts={[
         { label: 'shipped', value: Math.max(0, shipped - refunded), tone: 'b' },

@@ -1,13 +1,13 @@
 import { toast } from './toasts.tsx'
 
-/** A secret that is shown once, until the person has put it away. */
+/** A secret that is shown once, until the person confirms that it is stored. */
 export const SecretOnce = ({
-  what,
+  name,
   secret,
   done,
 }: {
-  /** What it is, at the beginning of a sentence. */
-  readonly what: string
+  /** Name of the secret, at the beginning of a sentence. */
+  readonly name: string
   readonly secret: string
   readonly done: () => void
 }) => {
@@ -21,9 +21,9 @@ export const SecretOnce = ({
     }
   }
   return (
-    <section class="notice warn" aria-label={what} role="alert">
+    <section class="notice warn" aria-label={name} role="alert">
       <p>
-        <strong>{what}.</strong> It is shown this once: store it now.
+        <strong>{name}.</strong> It is shown only once: store it now.
       </p>
       <code class="secret">{secret}</code>
       <p class="row">

@@ -1,29 +1,31 @@
 import type { ComponentChildren } from 'preact'
-import { Away, contact } from '../lib/api.ts'
-import { inZone } from '../lib/format.ts'
+import { contact, Unreachable } from '../lib/api.ts'
+import { formatLocal } from '../lib/format.ts'
 import type { Query } from '../lib/query.ts'
 import { useShared } from '../lib/state.ts'
 
-/** What stands where nothing is. */
+/** A text instead of an empty list. */
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>
 
-/** What stands until the first answer. */
+/** A text until the first answer. */
 export const Loading = () => (
   <p class="loading" role="status">
     Loading…
   </p>
 )
 
-/** When the daemon last answered, in words. */
+/** A sentence with the time at which the daemon last answered. */
 export const lastSeen = (at: Date | null): string =>
-  at === null ? 'The daemon does not answer.' : `The daemon does not answer; last seen ${inZone(at, new Date())}.`
+  at === null
+    ? 'The daemon does not answer.'
+    : `The daemon does not answer; its last answer was at ${formatLocal(at, new Date())}.`
 
-/** Why something could not be read, and a way to try again. */
+/** The reason why data could not be read, with a button to try again. */
 export const Failed = ({ error, reload }: { readonly error: Error; readonly reload: () => void }) => {
   const { lastAt } = useShared(contact)
   return (
     <div class="notice bad" role="alert">
-      <p>{error instanceof Away ? lastSeen(lastAt) : error.message}</p>
+      <p>{error instanceof Unreachable ? lastSeen(lastAt) : error.message}</p>
       <button type="button" onClick={reload}>
         Try again
       </button>
@@ -31,21 +33,21 @@ export const Failed = ({ error, reload }: { readonly error: Error; readonly relo
   )
 }
 
-/** Shows the data of a query once it is there: loading, failed, or what `children` makes of it. */
+/** Renders a query: loading, failed, or its data by `children`. */
 export const Loaded = <Data,>({
   query,
   heading,
   children,
 }: {
   readonly query: Query<Data>
-  /** Of a view whose heading comes with the data: the one that stands above the failure instead. */
+  /** Heading above a failure, for views whose heading depends on the data. */
   readonly heading?: string
   readonly children: (data: Data) => ComponentChildren
 }) => {
   if (query.data !== undefined) {
     return (
       <>
-        {query.error !== null && !(query.error instanceof Away) && <Failed error={query.error} reload={query.reload} />}
+        {query.error !== null && !(query.error instanceof Unreachable) && <Failed error={query.error} reload={query.reload} />}
         {children(query.data)}
       </>
     )

@@ -1,5 +1,5 @@
 import type { Schemas } from '../lib/api.ts'
-import { several, span } from '../lib/format.ts'
+import { formatDuration, pluralize } from '../lib/format.ts'
 import { PartsBar } from './charts.tsx'
 import type { Column } from './table.tsx'
 import { Badge, None, Time } from './text.tsx'
@@ -7,24 +7,24 @@ import { Badge, None, Time } from './text.tsx'
 type Seller = Schemas['Seller']
 type Sync = Schemas['Sync']
 
-/** A name for a stream of a seller that no other has. */
+/** A unique key of a stream of a seller. */
 export const syncKey = ({ sellerId, resource, stream }: Pick<Sync, 'sellerId' | 'resource' | 'stream'>): string =>
   `${sellerId}/${resource}/${stream}`
 
-/** Whether a stream reads a stretch of the past once, and then never again. */
+/** Whether a stream is a backfill, which reads a period once. */
 export const isBackfill = ({ stream }: Pick<Sync, 'stream'>): boolean => stream.startsWith('backfill:')
 
-/** Address of a resource's view, of one stream where one is named. */
+/** Address of a resource's view, or of one of its streams. */
 export const syncAddress = (resource: string, only: { readonly sellerId?: string; readonly stream?: string } = {}): string => {
   const query = new URLSearchParams({ ...only }).toString()
   return `/console/syncs/${encodeURIComponent(resource)}${query === '' ? '' : `?${query}`}`
 }
 
-/** How a stream stands, in a word. `resting`: its seller is stopped or paused, and nothing of it runs. */
-const SyncState = ({ sync, resting }: { readonly sync: Sync; readonly resting: string | null }) => {
-  if (resting !== null) return <Badge tone="bad">seller {resting}</Badge>
+/** State of a stream. `sellerState`: `stopped` or `paused`; null: its seller is active. */
+const SyncState = ({ sync, sellerState }: { readonly sync: Sync; readonly sellerState: string | null }) => {
+  if (sellerState !== null) return <Badge tone="bad">seller {sellerState}</Badge>
   if (sync.notEnrolled !== null) return <Badge>not enrolled</Badge>
-  if (sync.failures > 0) return <Badge tone="bad">failed {several(sync.failures, 'time')}</Badge>
+  if (sync.failures > 0) return <Badge tone="bad">failed {pluralize(sync.failures, 'time')}</Badge>
   if (sync.running) return <Badge tone="good">running</Badge>
   if (sync.windowsPending > 0) return <Badge tone="warn">to be continued</Badge>
   if (sync.lastSuccessAt === null) return <Badge tone="warn">not read yet</Badge>
@@ -35,24 +35,24 @@ const SyncState = ({ sync, resting }: { readonly sync: Sync; readonly resting: s
 const Lag = ({ sync }: { readonly sync: Sync }) => {
   if (isBackfill(sync)) return <None />
   if (sync.lagMs === null) return <span class="faint">not read yet</span>
-  return <span class="number">{span(sync.lagMs)}</span>
+  return <span class="number">{formatDuration(sync.lagMs)}</span>
 }
 
-/** What a stream reads now or next. */
+/** The part that a stream reads now or next. */
 const Reads = ({ sync }: { readonly sync: Sync }) => {
   const { windowFrom, windowTo, windowsPending, pages, watermark } = sync
   if (windowsPending > 0) {
     return (
       <>
         {windowFrom === null || windowTo === null ? (
-          'what is left'
+          'the remaining parts'
         ) : (
           <>
             <Time at={windowFrom} /> to <Time at={windowTo} />
           </>
         )}
-        {pages > 0 && `, after ${several(pages, 'page')}`}
-        {windowsPending > 1 && `; then ${several(windowsPending - 1, 'more part')}`}
+        {pages > 0 && `, after ${pluralize(pages, 'page')}`}
+        {windowsPending > 1 && `; then ${pluralize(windowsPending - 1, 'more part')}`}
       </>
     )
   }
@@ -60,12 +60,12 @@ const Reads = ({ sync }: { readonly sync: Sync }) => {
   if (watermark === null) return <>the whole list</>
   return (
     <>
-      what changed since <Time at={watermark} />
+      changes since <Time at={watermark} />
     </>
   )
 }
 
-/** How far a stream has come with what it was given to read; nothing where that is one part only. */
+/** Progress of a stream over its parts; nothing if there is only one part. */
 const Progress = ({ sync }: { readonly sync: Sync }) => {
   const { windowsTotal, windowsDone } = sync.totals
   if (windowsTotal < 2 || (sync.windowsPending === 0 && !isBackfill(sync))) return null
@@ -79,8 +79,8 @@ const Progress = ({ sync }: { readonly sync: Sync }) => {
   )
 }
 
-/** Why a stream does not run, or what went wrong, in the words of the daemon. */
-const SyncTrouble = ({ sync }: { readonly sync: Sync }) => {
+/** Why a stream does not run, or its last error, in the daemon's text. */
+const SyncProblem = ({ sync }: { readonly sync: Sync }) => {
   const { skipped, outOfReachBefore } = sync.totals
   return (
     <>
@@ -90,13 +90,13 @@ const SyncTrouble = ({ sync }: { readonly sync: Sync }) => {
         <a
           href={`/console/quarantine?${new URLSearchParams({ resource: sync.resource, sellerId: sync.sellerId, skipped: 'true' })}`}
         >
-          {several(skipped, 'part')} skipped
+          {pluralize(skipped, 'part')} skipped
         </a>
       )}
       {outOfReachBefore !== null && (
         <span class="faint">
           {' '}
-          before <Time at={outOfReachBefore} /> the marketplace serves nothing
+          the marketplace serves nothing before <Time at={outOfReachBefore} />
         </span>
       )}
       {sync.notEnrolled === null && sync.lastError === null && skipped === 0 && outOfReachBefore === null && <None />}
@@ -104,18 +104,19 @@ const SyncTrouble = ({ sync }: { readonly sync: Sync }) => {
   )
 }
 
-/** How far streams are, for tables of them; the seller's state says whether they can go on. */
-export const standingColumns = (sellers: readonly Pick<Seller, 'sellerId' | 'state'>[]): readonly Column<Sync>[] => {
-  const restOf = (sellerId: string): string | null => {
+/** Columns with the state and progress of streams; the state of the seller decides whether they run. */
+export const stateColumns = (sellers: readonly Pick<Seller, 'sellerId' | 'state'>[]): readonly Column<Sync>[] => {
+  const findSellerState = (sellerId: string): string | null => {
     const state = sellers.find((seller) => seller.sellerId === sellerId)?.state ?? 'active'
     return state === 'active' ? null : state
   }
   return [
-    { head: 'State', cell: (sync) => <SyncState sync={sync} resting={restOf(sync.sellerId)} /> },
+    { head: 'State', cell: (sync) => <SyncState sync={sync} sellerState={findSellerState(sync.sellerId)} /> },
     { head: 'Lag', number: true, cell: (sync) => <Lag sync={sync} /> },
     { head: 'Read up to', cell: ({ watermark }) => <Time at={watermark} /> },
     {
       head: 'Reads next',
+      wraps: true,
       cell: (sync) => (
         <div>
           <Reads sync={sync} />
@@ -126,12 +127,13 @@ export const standingColumns = (sellers: readonly Pick<Seller, 'sellerId' | 'sta
   ]
 }
 
-/** What stands in a stream's way, for tables of them. */
-export const troubleColumn: Column<Sync> = {
-  head: 'Trouble',
+/** Column with the problem of a stream. */
+export const problemColumn: Column<Sync> = {
+  head: 'Problem',
+  wraps: true,
   cell: (sync) => (
     <div>
-      <SyncTrouble sync={sync} />
+      <SyncProblem sync={sync} />
     </div>
   ),
 }

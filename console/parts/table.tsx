@@ -1,74 +1,100 @@
 import type { ComponentChildren } from 'preact'
-import { several } from '../lib/format.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import { pluralize } from '../lib/format.ts'
 import type { Query } from '../lib/query.ts'
-import { type Address, filtersOf, navigate, setParameters, withoutFilters, withParameters } from '../lib/router.ts'
-import { useAct } from './act.ts'
-import { Empty, Loaded } from './states.tsx'
+import { type Address, listFilters, navigate, setParameters, withoutFilters, withParameters } from '../lib/router.ts'
+import { useAction } from './action.ts'
+import { Empty, Loaded, Loading } from './states.tsx'
 
 /** A column of a table. */
 export interface Column<Row> {
   readonly head: string
   readonly cell: (row: Row) => ComponentChildren
-  /** Numbers stand to the right. */
+  /** Numbers are aligned to the right. */
   readonly number?: boolean
-  /** Value of `sort` in the address by which the server sorts by this column; `ascending` says how. */
+  /** Sentences, lists and buttons may take several lines. An id, a time, an amount of money or a count stays on one. */
+  readonly wraps?: boolean
+  /** Value of `sort` in the address that sorts by this column, and the direction. */
   readonly sort?: { readonly by: string; readonly ascending: boolean }
 }
 
-/** Rows that are all there. */
+/** A box that scrolls a table that is too wide, also by keyboard. */
+const ScrollBox = ({ label, children }: { readonly label: string; readonly children: ComponentChildren }) => {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const { current } = box
+    if (current === null) return
+    const observer = new ResizeObserver(() => {
+      if (current.scrollWidth > current.clientWidth) current.tabIndex = 0
+      else current.removeAttribute('tabindex')
+    })
+    for (const one of [current, ...current.children]) observer.observe(one)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form
+    <div ref={box} class="sideways" role="group" aria-label={label}>
+      {children}
+    </div>
+  )
+}
+
+/** A table of complete rows, without pages. */
 export const Rows = <Row,>({
   caption,
   columns,
   rows,
-  keyOf,
+  buildKey,
   at,
 }: {
-  /** What the rows are; for screen readers. */
+  /** Name of the table, for screen readers. */
   readonly caption: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  readonly keyOf: (row: Row) => string
-  /** The address that has the `sort`. */
+  readonly buildKey: (row: Row) => string
+  /** The address with the parameter `sort`. */
   readonly at?: Address
 }) => (
-  <table class="rows">
-    <caption class="visually-hidden">{caption}</caption>
-    <thead>
-      <tr>
-        {columns.map(({ head, number, sort }) => {
-          const isSorted = sort !== undefined && at?.parameters.get('sort') === sort.by
-          return (
-            <th
-              key={head}
-              scope="col"
-              class={number === true ? 'number' : ''}
-              {...(isSorted ? { 'aria-sort': sort.ascending ? 'ascending' : 'descending' } : {})}
-            >
-              {sort === undefined || at === undefined ? (
-                head
-              ) : (
-                <button type="button" class="plain sort" onClick={() => setParameters(at, { sort: isSorted ? '' : sort.by })}>
-                  {head}
-                  <span aria-hidden="true">{isSorted ? (sort.ascending ? ' ↑' : ' ↓') : ' ↕'}</span>
-                </button>
-              )}
-            </th>
-          )
-        })}
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((row) => (
-        <tr key={keyOf(row)}>
-          {columns.map(({ head, cell, number }) => (
-            <td key={head} data-head={head} class={number === true ? 'number' : ''}>
-              {cell(row)}
-            </td>
-          ))}
+  <ScrollBox label={caption}>
+    <table class="rows">
+      <caption class="visually-hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ head, number, sort }) => {
+            const isSorted = sort !== undefined && at?.parameters.get('sort') === sort.by
+            return (
+              <th
+                key={head}
+                scope="col"
+                class={number === true ? 'number' : ''}
+                {...(isSorted ? { 'aria-sort': sort.ascending ? 'ascending' : 'descending' } : {})}
+              >
+                {sort === undefined || at === undefined ? (
+                  head
+                ) : (
+                  <button type="button" class="plain sort" onClick={() => setParameters({ sort: isSorted ? '' : sort.by })}>
+                    {head}
+                    <span aria-hidden="true">{isSorted ? (sort.ascending ? ' ↑' : ' ↓') : ' ↕'}</span>
+                  </button>
+                )}
+              </th>
+            )
+          })}
         </tr>
-      ))}
-    </tbody>
-  </table>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={buildKey(row)}>
+            {columns.map(({ head, cell, number, wraps }) => (
+              <td key={head} data-head={head} class={number === true ? 'number' : wraps === true ? 'wraps' : ''}>
+                {wraps === true ? <div>{cell(row)}</div> : cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </ScrollBox>
 )
 
 /** A page of a list of the interface. */
@@ -77,16 +103,25 @@ export interface ListAnswer<Row> {
   readonly nextCursor: string | null
 }
 
-const trailOf = (state: unknown): readonly string[] =>
+const readTrail = (state: unknown): readonly string[] =>
   typeof state === 'object' && state !== null && 'trail' in state && Array.isArray(state.trail)
     ? state.trail.filter((cursor) => typeof cursor === 'string')
     : []
 
-/** Leads from page to page; the cursors of those before stand in the browser's history. */
-const Pages = ({ at, nextCursor }: { readonly at: Address; readonly nextCursor: string | null }) => {
+/** Buttons for the pages of a list. The browser's history stores the cursors of the previous pages. */
+const Pages = ({
+  at,
+  nextCursor,
+  stale,
+}: {
+  readonly at: Address
+  readonly nextCursor: string | null
+  /** The cursor belongs to other filters than the address has. */
+  readonly stale: boolean
+}) => {
   const cursor = at.parameters.get('cursor') ?? ''
   if (cursor === '' && nextCursor === null) return null
-  const trail = trailOf(history.state)
+  const trail = readTrail(history.state)
   const go = (to: string, next: readonly string[]): void =>
     navigate(withParameters(at, { cursor: to }), { state: { trail: next } })
   return (
@@ -102,7 +137,7 @@ const Pages = ({ at, nextCursor }: { readonly at: Address; readonly nextCursor: 
         </button>
       )}
       {nextCursor !== null && (
-        <button type="button" onClick={() => go(nextCursor, [...trail, cursor])}>
+        <button type="button" disabled={stale} onClick={() => go(nextCursor, [...trail, cursor])}>
           Next page
         </button>
       )}
@@ -110,11 +145,11 @@ const Pages = ({ at, nextCursor }: { readonly at: Address; readonly nextCursor: 
   )
 }
 
-/** Writes all rows of a list into a file: `path` is the list's address in the interface. */
+/** A button that saves all rows of a list as a file. `path`: address of the list in the interface. */
 export const CsvButton = ({ path, name }: { readonly path: string; readonly name: string }) => {
-  const { busy, act } = useAct('The table could not be saved: ')
+  const { busy, runAction } = useAction('The table could not be saved: ')
   const save = (): void =>
-    act(async () => {
+    runAction(async () => {
       const answer = await fetch(path, { headers: { accept: 'text/csv' } })
       if (!answer.ok) throw new Error(`The daemon answered with HTTP ${answer.status}.`)
       const link = document.createElement('a')
@@ -135,27 +170,30 @@ export const List = <Row,>({
   caption,
   columns,
   query,
-  keyOf,
+  buildKey,
   at,
   empty,
-  filtered = filtersOf(at).length > 0,
+  filtered = listFilters(at).length > 0,
   csv,
 }: {
   readonly caption: string
   readonly columns: readonly Column<Row>[]
   readonly query: Query<ListAnswer<Row>>
-  readonly keyOf: (row: Row) => string
+  readonly buildKey: (row: Row) => string
   readonly at: Address
-  /** What stands instead of no rows; under filters it is followed by a way to clear them. */
+  /** Text of an empty list; with filters, a link to clear them follows. */
   readonly empty: ComponentChildren
-  /** Whether parameters of the address filter the list; by default every one that is no page, order or part of a view does. */
+  /** Whether parameters of the address filter the list; default: all parameters except page, order and part of a view are filters. */
   readonly filtered?: boolean
   /** Address of the list in the interface, with its filters and without paging, and the name of the file. */
   readonly csv?: { readonly path: string; readonly name: string }
 }) => (
   <Loaded query={query}>
     {({ items, nextCursor }) =>
-      items.length === 0 ? (
+      items.length === 0 && query.stale ? (
+        // It is not known yet whether rows match the new filters.
+        <Loading />
+      ) : items.length === 0 ? (
         <>
           <Empty>
             {empty}
@@ -166,19 +204,19 @@ export const List = <Row,>({
               </>
             )}
           </Empty>
-          <Pages at={at} nextCursor={nextCursor} />
+          <Pages at={at} nextCursor={nextCursor} stale={query.stale} />
         </>
       ) : (
-        <>
-          <Rows caption={caption} columns={columns} rows={items} keyOf={keyOf} at={at} />
+        <div aria-busy={query.stale}>
+          <Rows caption={caption} columns={columns} rows={items} buildKey={buildKey} at={at} />
           <div class="under">
             <p class="faint">
-              {several(items.length, 'row')} on this page{nextCursor === null ? '' : ', and more'}
+              {pluralize(items.length, 'row')} on this page{nextCursor === null ? '' : ', and more'}
             </p>
-            <Pages at={at} nextCursor={nextCursor} />
+            <Pages at={at} nextCursor={nextCursor} stale={query.stale} />
             {csv !== undefined && <CsvButton {...csv} />}
           </div>
-        </>
+        </div>
       )
     }
   </Loaded>

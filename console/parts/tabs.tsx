@@ -1,6 +1,6 @@
 import { type Address, withParameters } from '../lib/router.ts'
 
-/** Parts of a view, of which the address names one (`show`); the first is shown where it names none. */
+/** Parts of a view. The parameter `show` selects one; the first is the default. */
 export const Tabs = <Name extends string>({
   at,
   label,

@@ -1,63 +1,63 @@
 import type { ComponentChildren } from 'preact'
 import { useMarketplaceNow, useNow } from '../lib/clock.ts'
-import { inUtc, inZone, money, span } from '../lib/format.ts'
+import { formatDuration, formatLocal, formatMoney, formatUtc } from '../lib/format.ts'
 
-/** Where there is no value. */
+/** A dash for a missing value. */
 export const None = () => <span class="faint">–</span>
 
-/** A moment in the viewer's zone, with UTC on hover. */
+/** A time in the viewer's zone, with UTC on hover. */
 export const Time = ({ at }: { readonly at: string | null | undefined }) => {
   const now = useNow()
   if (at === null || at === undefined) return <None />
-  const moment = new Date(at)
+  const time = new Date(at)
   return (
-    <time dateTime={at} title={inUtc(moment)}>
-      {inZone(moment, new Date(now))}
+    <time dateTime={at} title={formatUtc(time)}>
+      {formatLocal(time, new Date(now))}
     </time>
   )
 }
 
-/** How long ago a moment was by the daemon's clock, with the moment on hover. */
+/** The time that has passed by the daemon's clock, with the time itself on hover. */
 export const Ago = ({ at }: { readonly at: string | null | undefined }) => {
   const now = useMarketplaceNow()
   if (at === null || at === undefined) return <None />
   return (
-    <time dateTime={at} title={inUtc(new Date(at))}>
-      {span(now - Date.parse(at))} ago
+    <time dateTime={at} title={formatUtc(new Date(at))}>
+      {formatDuration(now - Date.parse(at))} ago
     </time>
   )
 }
 
-/** Time that is left up to a deadline, by the marketplace's clock for the seller. */
+/** Time until a deadline, by the marketplace's clock for the seller. */
 export const Countdown = ({ to, sellerId }: { readonly to: string | null | undefined; readonly sellerId?: string }) => {
   const now = useMarketplaceNow(sellerId)
   if (to === null || to === undefined) return <None />
   const leftMs = Date.parse(to) - now
   const tone = leftMs < 0 ? 'bad' : leftMs < 2 * 3_600_000 ? 'warn' : ''
   return (
-    <time dateTime={to} title={inUtc(new Date(to))} class={`countdown ${tone}`}>
-      {leftMs < 0 ? `${span(leftMs)} late` : `in ${span(leftMs)}`}
+    <time dateTime={to} title={formatUtc(new Date(to))} class={`countdown ${tone}`}>
+      {leftMs < 0 ? `${formatDuration(leftMs)} late` : `in ${formatDuration(leftMs)}`}
     </time>
   )
 }
 
 /** An amount of money. */
 export const Money = ({ amount, currency }: { readonly amount: string | null | undefined; readonly currency: string | null }) =>
-  amount === null || amount === undefined ? <None /> : <span class="number">{money(amount, currency ?? '')}</span>
+  amount === null || amount === undefined ? <None /> : <span class="number">{formatMoney(amount, currency ?? '')}</span>
 
-/** How good something is. */
+/** Meaning of a colour. */
 export type Tone = 'good' | 'warn' | 'bad' | 'plain'
 
-/** A word for a state, with a colour that repeats what it says. */
+/** The text of a state, with a colour of the same meaning. */
 export const Badge = ({ tone = 'plain', children }: { readonly tone?: Tone; readonly children: ComponentChildren }) => (
   <span class={`badge ${tone}`}>{children}</span>
 )
 
-/** Data as it is stored, folded away. */
+/** Stored data, collapsed. */
 export const Raw = ({ summary, value }: { readonly summary: string; readonly value: unknown }) => (
   <details class="raw">
     <summary>{summary}</summary>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard */}
     <pre tabIndex={0}>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>
   </details>
 )

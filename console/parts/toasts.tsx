@@ -12,7 +12,7 @@ let lastId = 0
 
 const drop = (id: number): void => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 
-/** Says something at the edge of the page for a while; screen readers say it too. */
+/** Shows a message at the edge of the page for some seconds; screen readers read it. */
 export const toast = (text: string, tone: Toast['tone'] = 'good'): void => {
   lastId += 1
   const id = lastId
@@ -20,7 +20,7 @@ export const toast = (text: string, tone: Toast['tone'] = 'good'): void => {
   setTimeout(() => drop(id), shownMs)
 }
 
-/** Where they appear. */
+/** The list of toasts. */
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
     {useShared(toasts).map(({ id, text, tone }) => (

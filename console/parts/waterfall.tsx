@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks'
 import type { Schemas } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 
-/** The stock of a month, and what moved it. */
+/** The stock of a month with its movements. */
 type Movements = Pick<
   Schemas['StockMonth'],
   'beginningQuantity' | 'endingQuantity' | 'sold' | 'returned' | 'lost' | 'found' | 'damaged' | 'otherAdjustments'
@@ -10,7 +10,7 @@ type Movements = Pick<
 
 interface Step {
   readonly label: string
-  /** Units by which the stock moved; of beginning and ending the stock itself. */
+  /** Units of the movement; for beginning and ending the stock itself. */
   readonly units: number
   readonly isTotal: boolean
   readonly tone: string
@@ -25,15 +25,17 @@ const kinds = [
   ['otherAdjustments', 'other', 1],
 ] as const
 
-const sumOf = (moves: readonly number[]): number => moves.reduce((sum, units) => sum + units, 0)
+const sumAll = (moves: readonly number[]): number => moves.reduce((sum, units) => sum + units, 0)
 
-/** Beginning, movements and ending, in which reports may write outgoing units with or without a sign: what leaves fewer units open counts. */
-const stepsOf = (row: Movements): readonly Step[] => {
+/**
+ * Beginning, movements and ending. Reports may write outgoing units with or without a sign: the interpretation with fewer unexplained units is used.
+ */
+const listSteps = (row: Movements): readonly Step[] => {
   const unsigned = kinds.map(([name, , direction]) => (name === 'otherAdjustments' ? row[name] : direction * Math.abs(row[name])))
   const signed = kinds.map(([name]) => row[name])
-  const openOf = (moves: readonly number[]): number => row.endingQuantity - row.beginningQuantity - sumOf(moves)
-  const moves = Math.abs(openOf(signed)) < Math.abs(openOf(unsigned)) ? signed : unsigned
-  const open = openOf(moves)
+  const countUnexplained = (moves: readonly number[]): number => row.endingQuantity - row.beginningQuantity - sumAll(moves)
+  const moves = Math.abs(countUnexplained(signed)) < Math.abs(countUnexplained(unsigned)) ? signed : unsigned
+  const unexplained = countUnexplained(moves)
   const moved = kinds.flatMap(([, label], index): Step[] => {
     const units = moves[index] ?? 0
     return units === 0 ? [] : [{ label, units, isTotal: false, tone: units > 0 ? 'b' : 'c' }]
@@ -41,7 +43,7 @@ const stepsOf = (row: Movements): readonly Step[] => {
   return [
     { label: 'beginning', units: row.beginningQuantity, isTotal: true, tone: 'a' },
     ...moved,
-    ...(open === 0 ? [] : [{ label: 'not explained', units: open, isTotal: false, tone: 'd' }]),
+    ...(unexplained === 0 ? [] : [{ label: 'not explained', units: unexplained, isTotal: false, tone: 'd' }]),
     { label: 'ending', units: row.endingQuantity, isTotal: true, tone: 'a' },
   ]
 }
@@ -49,12 +51,12 @@ const stepsOf = (row: Movements): readonly Step[] => {
 const width = 480
 const height = 140
 
-const signOf = ({ isTotal, units }: Step): string => (isTotal || units < 0 ? count(units) : `+${count(units)}`)
+const formatSign = ({ isTotal, units }: Step): string => (isTotal || units < 0 ? count(units) : `+${count(units)}`)
 
-/** A month's stock from its beginning to its ending, movement by movement. The words below say the same. */
+/** A chart of a month's stock from its beginning to its ending, movement by movement. The text below has the same numbers. */
 export const Waterfall = ({ title, row }: { readonly title: string; readonly row: Movements }) => {
   const id = useId()
-  const steps = stepsOf(row)
+  const steps = listSteps(row)
   let level = 0
   const bars = steps.map((step) => {
     const from = step.isTotal ? 0 : level
@@ -63,8 +65,8 @@ export const Waterfall = ({ title, row }: { readonly title: string; readonly row
     return { ...step, from, to }
   })
   const ends = bars.flatMap(({ from, to }) => [from, to])
-  const [least, most] = [Math.min(0, ...ends), Math.max(1, ...ends)]
-  const y = (units: number): number => ((most - units) / (most - least)) * (height - 4) + 2
+  const [min, max] = [Math.min(0, ...ends), Math.max(1, ...ends)]
+  const y = (units: number): number => ((max - units) / (max - min)) * (height - 4) + 2
   const step = width / bars.length
   return (
     <figure class="columns">
@@ -80,14 +82,14 @@ export const Waterfall = ({ title, row }: { readonly title: string; readonly row
             width={Math.max(1, step - 8)}
             height={Math.max(1.5, Math.abs(y(bar.from) - y(bar.to)))}
           >
-            <title>{`${bar.label}: ${signOf(bar)}`}</title>
+            <title>{`${bar.label}: ${formatSign(bar)}`}</title>
           </rect>
         ))}
       </svg>
       <p class="legend">
         {steps.map((one) => (
           <span key={one.label}>
-            <i class={`dot tone-${one.tone}`} aria-hidden="true" /> {one.label} {signOf(one)}
+            <i class={`dot tone-${one.tone}`} aria-hidden="true" /> {one.label} {formatSign(one)}
           </span>
         ))}
       </p>

@@ -1,11 +1,10 @@
 import { useId, useState } from 'preact/hooks'
-import { answered, api, clocks, type Schemas } from '../lib/api.ts'
-import { several } from '../lib/format.ts'
+import { api, clocks, readAnswer, type Schemas } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
 import { useMay } from '../lib/rights.ts'
-import { chosen, flags, given, useAddress } from '../lib/router.ts'
+import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
-import { ChoiceFilter, Filters, optionsOf, PeriodFilter, TextFilter } from '../parts/filters.tsx'
+import { buildOptions, ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { syncAddress } from '../parts/syncs.tsx'
 import { List } from '../parts/table.tsx'
 import { Ago, Badge, Countdown, None, Time, type Tone } from '../parts/text.tsx'
@@ -25,15 +24,15 @@ const silences = [
   [30 * 24 * hourMs, '30 days'],
 ] as const
 
-/** Views of lists of the interface that are named otherwise, or have no address for one of them. */
+/** Views of lists whose name differs, or that have no address for one item. */
 const views: Readonly<Record<string, string>> = {
   discrepancies: '/console/inventory',
   campaigns: '/console/campaigns',
   webhooks: '/console/webhooks',
 }
 
-/** The view of what an alarm is about; null: its message says all. */
-const viewOf = ({ kind, sellerId, subject, list }: Alarm): string | null => {
+/** Address of the view for the subject of an alarm; null: the message is complete. */
+const buildView = ({ kind, sellerId, subject, list }: Alarm): string | null => {
   if (kind.startsWith('sync-')) {
     const [resource = '', ...stream] = subject.split('/')
     return syncAddress(resource, { sellerId, stream: stream.join('/') })
@@ -47,7 +46,7 @@ const nowMs = (): number => Date.now() + clocks.get().aheadMs
 
 const isSilenced = ({ silencedUntil }: Alarm): boolean => silencedUntil !== null && Date.parse(silencedUntil) > nowMs()
 
-const Standing = ({ alarm }: { readonly alarm: Alarm }) => {
+const AlarmState = ({ alarm }: { readonly alarm: Alarm }) => {
   const { resolvedAt, resolvedBy, resolvedReason, silencedUntil, silencedBy, silencedReason, dueAt, sellerId } = alarm
   if (resolvedAt !== null) {
     return (
@@ -92,14 +91,14 @@ const SilenceDialog = ({
   return (
     <ReasonDialog
       title={`Silence “${alarm.title}”`}
-      meaning="It stays open, but counts apart, and alerts no one. One of the same kind about the same thing that opens before then is silent too."
+      meaning="It stays open, but is counted separately and sends no alerts. An alarm of the same kind and subject that opens before that time is silenced too."
       action="Silence"
-      decide={async (because) => {
-        const body = { ...because, until: new Date(nowMs() + forMs).toISOString() }
-        const { silencedUntil } = await answered(
+      decide={async (reasonAndActor) => {
+        const body = { ...reasonAndActor, until: new Date(nowMs() + forMs).toISOString() }
+        const { silencedUntil } = await readAnswer(
           api.POST('/v1/alarms/{id}/silence', { params: { path: { id: alarm.id } }, body }),
         )
-        toast(`“${alarm.title}” is silent until ${new Date(silencedUntil).toLocaleString()}.`)
+        toast(`“${alarm.title}” is silenced until ${new Date(silencedUntil).toLocaleString()}.`)
         done()
       }}
       close={close}
@@ -118,50 +117,50 @@ const SilenceDialog = ({
   )
 }
 
-const Acts = ({ alarm, done }: { readonly alarm: Alarm; readonly done: () => void }) => {
-  const [asking, setAsking] = useState<'silence' | 'speak' | 'resolve' | null>(null)
+const Actions = ({ alarm, done }: { readonly alarm: Alarm; readonly done: () => void }) => {
+  const [dialog, setDialog] = useState<'silence' | 'end-silence' | 'resolve' | null>(null)
   const { id, title, closes, subject } = alarm
-  const close = (): void => setAsking(null)
+  const close = (): void => setDialog(null)
   const path = { id }
   return (
     <div class="row">
       {isSilenced(alarm) ? (
-        <button type="button" aria-label={`End the silence of ${title}, ${subject}`} onClick={() => setAsking('speak')}>
+        <button type="button" aria-label={`End the silence of ${title}, ${subject}`} onClick={() => setDialog('end-silence')}>
           End the silence
         </button>
       ) : (
-        <button type="button" aria-label={`Silence ${title}, ${subject}`} onClick={() => setAsking('silence')}>
+        <button type="button" aria-label={`Silence ${title}, ${subject}`} onClick={() => setDialog('silence')}>
           Silence
         </button>
       )}
       {closes === 'person' ? (
-        <button type="button" aria-label={`Resolve ${title}, ${subject}`} onClick={() => setAsking('resolve')}>
+        <button type="button" aria-label={`Resolve ${title}, ${subject}`} onClick={() => setDialog('resolve')}>
           Resolve
         </button>
       ) : (
         <span class="faint">closes with its cause</span>
       )}
-      {asking === 'silence' && <SilenceDialog alarm={alarm} close={close} done={done} />}
-      {asking === 'speak' && (
+      {dialog === 'silence' && <SilenceDialog alarm={alarm} close={close} done={done} />}
+      {dialog === 'end-silence' && (
         <ReasonDialog
           title={`End the silence of “${title}”`}
-          meaning="It counts and alerts again, as all others do."
+          meaning="It is counted and sends alerts again, like other alarms."
           action="End the silence"
-          decide={async (because) => {
-            const body = { ...because, until: new Date(nowMs() - 1_000).toISOString() }
-            await answered(api.POST('/v1/alarms/{id}/silence', { params: { path }, body }))
+          decide={async (reasonAndActor) => {
+            const body = { ...reasonAndActor, until: new Date(nowMs() - 1_000).toISOString() }
+            await readAnswer(api.POST('/v1/alarms/{id}/silence', { params: { path }, body }))
             done()
           }}
           close={close}
         />
       )}
-      {asking === 'resolve' && (
+      {dialog === 'resolve' && (
         <ReasonDialog
           title={`Resolve “${title}”`}
-          meaning="It tells of something past, and is closed for good: resolve it when what it asks for is done."
+          meaning="It reports a past event and is closed permanently: resolve it when its action is done."
           action="Resolve"
-          decide={async (because) => {
-            await answered(api.POST('/v1/alarms/{id}/resolve', { params: { path }, body: because }))
+          decide={async (reasonAndActor) => {
+            await readAnswer(api.POST('/v1/alarms/{id}/resolve', { params: { path }, body: reasonAndActor }))
             toast(`“${title}” is resolved.`)
             done()
           }}
@@ -174,28 +173,26 @@ const Acts = ({ alarm, done }: { readonly alarm: Alarm; readonly done: () => voi
 
 const About = ({ alarm }: { readonly alarm: Alarm }) => {
   const { title, message, toDo, count: number } = alarm
-  const view = viewOf(alarm)
+  const view = buildView(alarm)
   return (
     <div>
       <strong>{title}</strong>
       <p>{message}</p>
       {alarm.resolvedAt === null && <p class="faint">{toDo}</p>}
-      {view !== null && (
-        <a href={view}>{number === null || number < 2 ? 'Look at it' : `Look at ${several(number, 'of them', 'of them')}`}</a>
-      )}
+      {view !== null && <a href={view}>{number === null || number < 2 ? 'Show it' : `Show all ${number}`}</a>}
     </div>
   )
 }
 
-/** What needs a person: what it is, what to do, and until when it is silent. */
+/** Alarms: what happened, what to do, and until when they are silenced. */
 export const Alarms = () => {
   const may = useMay()
   const address = useAddress()
   const query = {
-    ...given(address, ['sellerId', 'kind', 'subject', 'raisedFrom', 'raisedTo']),
-    ...chosen(address, { state: ['all'], severity: severities, silenced: flags }),
+    ...readParameters(address, ['sellerId', 'kind', 'subject', 'raisedFrom', 'raisedTo']),
+    ...readChoices(address, { state: ['all'], severity: severities, silenced: flags }),
   }
-  const alarms = usePage('alarms', address, query, (page) => answered(api.GET('/v1/alarms', { params: { query: page } })), {
+  const alarms = usePage('alarms', address, query, (page) => readAnswer(api.GET('/v1/alarms', { params: { query: page } })), {
     topics: ['alarm'],
     everyMs: 15_000,
   })
@@ -203,8 +200,8 @@ export const Alarms = () => {
     <>
       <h1 tabIndex={-1}>Alarms</h1>
       <p class="faint">
-        What needs a person, newest first. Most close by themselves once their cause is gone; one that tells of something past is
-        resolved by a person.
+        Conditions that need a person, newest first. Most alarms close automatically with their cause; a person resolves those
+        that report a past event.
       </p>
       <Filters>
         <ChoiceFilter
@@ -216,7 +213,7 @@ export const Alarms = () => {
             ['all', 'open and resolved'],
           ]}
         />
-        <ChoiceFilter at={address} name="severity" label="Severity" options={optionsOf(severities)} />
+        <ChoiceFilter at={address} name="severity" label="Severity" options={buildOptions(severities)} />
         <ChoiceFilter
           at={address}
           name="silenced"
@@ -236,17 +233,17 @@ export const Alarms = () => {
         caption="Alarms"
         query={alarms}
         at={address}
-        keyOf={({ id }) => id}
+        buildKey={({ id }) => id}
         empty={
           Object.keys(query).length === 0
             ? 'No alarm is open: nothing needs a person now.'
-            : 'No alarm fits. Kinds are written as command-held.'
+            : 'No alarm matches. Write kinds as command-held.'
         }
         csv={{ path: `/v1/alarms?${new URLSearchParams(query)}`, name: 'alarms' }}
         columns={[
           { head: 'Severity', cell: (alarm) => <Badge tone={tones[alarm.severity]}>{alarm.severity}</Badge> },
-          { head: 'Alarm', cell: (alarm) => <About alarm={alarm} /> },
-          { head: 'State', cell: (alarm) => <Standing alarm={alarm} /> },
+          { head: 'Alarm', wraps: true, cell: (alarm) => <About alarm={alarm} /> },
+          { head: 'State', wraps: true, cell: (alarm) => <AlarmState alarm={alarm} /> },
           { head: 'For', cell: ({ concerns }) => concerns },
           { head: 'Seller', cell: ({ sellerId }) => (sellerId === '' ? <None /> : sellerId) },
           { head: 'Kind', cell: ({ kind }) => kind },
@@ -254,8 +251,9 @@ export const Alarms = () => {
           ...(may('operate')
             ? [
                 {
-                  head: 'Act',
-                  cell: (alarm: Alarm) => (alarm.resolvedAt === null ? <Acts alarm={alarm} done={alarms.reload} /> : <None />),
+                  head: 'Action',
+                  wraps: true,
+                  cell: (alarm: Alarm) => (alarm.resolvedAt === null ? <Actions alarm={alarm} done={alarms.reload} /> : <None />),
                 },
               ]
             : []),

@@ -1,19 +1,19 @@
 import type { paths } from '../../types/index.d.ts'
-import { answered, api } from '../lib/api.ts'
+import { api, readAnswer } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
-import { given, useAddress } from '../lib/router.ts'
+import { readParameters, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { List } from '../parts/table.tsx'
 import { None, Raw, Time } from '../parts/text.tsx'
 
 type Action = NonNullable<NonNullable<paths['/v1/audit']['get']['parameters']['query']>['action']>
 
-/** Every act that the audit records, in words. */
+/** Texts of all actions that the audit records. */
 const acts: Readonly<Record<Action, string>> = {
   'alarm.closed': 'closed an alarm',
   'alarm.silenced': 'silenced an alarm',
   'buyer.erased': "erased a buyer's data",
-  'buyer.shown': "looked at a buyer's data",
+  'buyer.shown': "viewed a buyer's data",
   'campaigns.watched': 'watched campaigns',
   'campaign.unwatched': 'stopped watching a campaign',
   'command.decided': 'decided a command',
@@ -24,13 +24,13 @@ const acts: Readonly<Record<Action, string>> = {
   'log_reasons.changed': 'changed LOG_REASONS',
   'queues.change_requested': 'changed queues',
   'record.dismissed': 'dismissed a record',
-  'record.shown': 'looked at a record with what it may hold of a buyer',
+  'record.shown': "viewed a record that may contain a buyer's data",
   'record.replay_requested': 'replayed a record',
   'retention.run_requested': 'removed old data',
   'seller.paused': 'paused a seller',
   'seller.removed': 'removed a seller',
   'seller.resumed': 'resumed a seller',
-  'sellers.reload_requested': 'read the sellers again',
+  'sellers.reload_requested': 'reloaded the sellers',
   'session.closed': 'signed out',
   'session.opened': 'signed in',
   'sync.run_requested': 'ran a sync',
@@ -47,49 +47,51 @@ const actionOptions = [['', 'All'], ...Object.entries(acts)] as const
 const isEmpty = (details: unknown): boolean =>
   typeof details !== 'object' || details === null || Object.keys(details).length === 0
 
-/** What people have done. */
+/** Actions of people and programs. */
 export const Audit = () => {
   const at = useAddress()
   const action = at.parameters.get('action') ?? ''
   const query = {
-    ...given(at, ['actor', 'subject', 'sellerId', 'keyId', 'from', 'to']),
+    ...readParameters(at, ['actor', 'subject', 'sellerId', 'keyId', 'from', 'to']),
     ...(isAction(action) ? { action } : {}),
   }
-  const entries = usePage('audit', at, query, (page) => answered(api.GET('/v1/audit', { params: { query: page } })), {
+  const entries = usePage('audit', at, query, (page) => readAnswer(api.GET('/v1/audit', { params: { query: page } })), {
     topics: ['command', 'alarm', 'seller'],
   })
   return (
     <>
       <h1 tabIndex={-1}>Audit</h1>
-      <p class="faint">What people and programs have done through the interface, newest first. It is kept for ever.</p>
+      <p class="faint">Actions of people and programs through the interface, newest first. They are kept for ever.</p>
       <Filters>
-        <ChoiceFilter at={at} name="action" label="Act" options={actionOptions} />
+        <ChoiceFilter at={at} name="action" label="Action" options={actionOptions} />
         <TextFilter at={at} name="actor" label="Who" />
-        <TextFilter at={at} name="subject" label="On what" placeholder="an id" />
+        <TextFilter at={at} name="subject" label="Subject" placeholder="an id" />
         <TextFilter at={at} name="keyId" label="Key" />
         <TextFilter at={at} name="sellerId" label="Seller" />
         <PeriodFilter at={at} />
       </Filters>
       <List
-        caption="Acts"
+        caption="Actions"
         query={entries}
         at={at}
-        keyOf={({ id }) => id}
-        empty="No act fits. Names and ids are compared as a whole."
+        buildKey={({ id }) => id}
+        empty="No action matches. Names and ids are compared as a whole."
         csv={{ path: `/v1/audit?${new URLSearchParams(query)}`, name: 'audit' }}
         columns={[
           { head: 'When', cell: (entry) => <Time at={entry.at} /> },
           {
             head: 'Who',
+            wraps: true,
             cell: ({ actor, onBehalfOf }) => (onBehalfOf === null ? actor : `${actor}, for ${onBehalfOf}`),
           },
-          { head: 'Did', cell: (entry) => (isAction(entry.action) ? acts[entry.action] : entry.action) },
-          { head: 'On what', cell: ({ subject }) => subject },
+          { head: 'Action', wraps: true, cell: (entry) => (isAction(entry.action) ? acts[entry.action] : entry.action) },
+          { head: 'Subject', wraps: true, cell: ({ subject }) => subject },
           { head: 'Seller', cell: ({ sellerId }) => sellerId ?? <None /> },
-          { head: 'Why', cell: ({ reason }) => reason ?? <None /> },
+          { head: 'Why', wraps: true, cell: ({ reason }) => reason ?? <None /> },
           { head: 'Key', cell: ({ keyId }) => keyId ?? <None /> },
           {
             head: 'More',
+            wraps: true,
             cell: ({ details }) => (isEmpty(details) ? <None /> : <Raw summary="Details" value={details} />),
           },
         ]}

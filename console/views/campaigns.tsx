@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
-import { answered, api, Refused, type Schemas } from '../lib/api.ts'
-import { several } from '../lib/format.ts'
+import { api, Refused, readAnswer, type Schemas } from '../lib/api.ts'
+import { pluralize } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
-import { chosen, flags, given, useAddress } from '../lib/router.ts'
-import { useAct } from '../parts/act.ts'
+import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts'
+import { useAction } from '../parts/action.ts'
 import { PartsBar } from '../parts/charts.tsx'
-import { Field, FormDialog, textIn, textsIn } from '../parts/dialog.tsx'
+import { Field, FormDialog, readText, readTexts } from '../parts/dialog.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { List } from '../parts/table.tsx'
@@ -41,30 +41,30 @@ const colours: Readonly<Record<string, string>> = {
   CAMPAIGN_ENDING_SOON: 'e',
 }
 
-const wordsOf = (status: string): string => status.toLowerCase().replaceAll('_', ' ')
+const formatCampaignStatus = (status: string): string => status.toLowerCase().replaceAll('_', ' ')
 
 const Status = ({ campaign }: { readonly campaign: Pick<Campaign, 'status' | 'missingSince'> }) => (
   <>
     {campaign.status === null ? (
       <span class="faint">not read yet</span>
     ) : (
-      <Badge tone={tones[campaign.status] ?? 'plain'}>{wordsOf(campaign.status)}</Badge>
+      <Badge tone={tones[campaign.status] ?? 'plain'}>{formatCampaignStatus(campaign.status)}</Badge>
     )}
     {campaign.missingSince !== null && (
       <>
         {' '}
-        <Badge tone="bad">gone</Badge>
+        <Badge tone="bad">missing</Badge>
       </>
     )}
   </>
 )
 
-const addressOf = ({ sellerId, campaignId }: Pick<Campaign, 'sellerId' | 'campaignId'>): string =>
+const buildAddress = ({ sellerId, campaignId }: Pick<Campaign, 'sellerId' | 'campaignId'>): string =>
   `/console/campaigns/${encodeURIComponent(campaignId)}?sellerId=${encodeURIComponent(sellerId)}`
 
 const watch = async (body: { sellerId?: string; campaignIds: string[] }): Promise<void> => {
-  const { added } = await answered(api.POST('/v1/campaigns', { body }))
-  toast(added.length === 0 ? 'All of them are watched already.' : `${several(added.length, 'campaign')} will be read now.`)
+  const { added } = await readAnswer(api.POST('/v1/campaigns', { body }))
+  toast(added.length === 0 ? 'All of them are watched already.' : `${pluralize(added.length, 'campaign')} will be read now.`)
   invalidate()
 }
 
@@ -72,9 +72,9 @@ const watch = async (body: { sellerId?: string; campaignIds: string[] }): Promis
 export const Campaigns = () => {
   const may = useMay()
   const at = useAddress()
-  const [asking, setAsking] = useState(false)
-  const query = { ...given(at, ['sellerId', 'campaignId', 'status']), ...chosen(at, { watched: flags }) }
-  const campaigns = usePage('campaigns', at, query, (page) => answered(api.GET('/v1/campaigns', { params: { query: page } })), {
+  const [dialog, setDialog] = useState(false)
+  const query = { ...readParameters(at, ['sellerId', 'campaignId', 'status']), ...readChoices(at, { watched: flags }) }
+  const campaigns = usePage('campaigns', at, query, (page) => readAnswer(api.GET('/v1/campaigns', { params: { query: page } })), {
     topics: ['campaign'],
   })
   return (
@@ -82,10 +82,10 @@ export const Campaigns = () => {
       <h1 tabIndex={-1}>Campaigns</h1>
       <p class="row">
         <span class="faint">
-          The marketplace does not list campaigns: those are read whose ids are named here or in CAMPAIGN_IDS.
+          The marketplace does not list campaigns: only campaigns whose ids are given here or in CAMPAIGN_IDS are read.
         </span>
         {may('operate') && (
-          <button type="button" onClick={() => setAsking(true)}>
+          <button type="button" onClick={() => setDialog(true)}>
             Watch campaigns
           </button>
         )}
@@ -95,7 +95,7 @@ export const Campaigns = () => {
           at={at}
           name="status"
           label="Status"
-          options={[['', 'All'], ...statuses.map((status) => [status, wordsOf(status)] as const)]}
+          options={[['', 'All'], ...statuses.map((status) => [status, formatCampaignStatus(status)] as const)]}
         />
         <ChoiceFilter
           at={at}
@@ -114,36 +114,40 @@ export const Campaigns = () => {
         caption="Campaigns"
         query={campaigns}
         at={at}
-        keyOf={({ sellerId, campaignId }) => `${sellerId}/${campaignId}`}
-        empty="No campaign fits. Name the ids of those that should be read with “Watch campaigns”."
+        buildKey={({ sellerId, campaignId }) => `${sellerId}/${campaignId}`}
+        empty="No campaign matches. Add ids with “Watch campaigns”."
         csv={{ path: `/v1/campaigns?${new URLSearchParams(query)}`, name: 'campaigns' }}
         columns={[
-          { head: 'Campaign', cell: (row) => <a href={addressOf(row)}>{row.name ?? row.campaignId}</a> },
-          { head: 'Status', cell: (row) => <Status campaign={row} /> },
+          { head: 'Campaign', wraps: true, cell: (row) => <a href={buildAddress(row)}>{row.name ?? row.campaignId}</a> },
+          { head: 'Status', wraps: true, cell: (row) => <Status campaign={row} /> },
           { head: 'Seller', cell: ({ sellerId }) => sellerId },
           { head: 'From', cell: ({ startDate }) => startDate ?? <None /> },
           { head: 'To', cell: ({ endDate, startDate }) => endDate ?? (startDate === null ? <None /> : 'open end') },
-          { head: 'A day', number: true, cell: ({ dailyBudget }) => dailyBudget ?? <None /> },
-          { head: 'In all', number: true, cell: ({ totalBudget }) => totalBudget ?? <None /> },
-          { head: 'Read', cell: ({ observedAt, problem }) => (problem === null ? <Time at={observedAt} /> : problem) },
+          { head: 'Per day', number: true, cell: ({ dailyBudget }) => dailyBudget ?? <None /> },
+          { head: 'Total', number: true, cell: ({ totalBudget }) => totalBudget ?? <None /> },
+          {
+            head: 'Read',
+            wraps: true,
+            cell: ({ observedAt, problem }) => (problem === null ? <Time at={observedAt} /> : problem),
+          },
         ]}
       />
-      {asking && (
+      {dialog && (
         <FormDialog
           title="Watch campaigns"
-          meaning="Campaigns with these ids are read now, and again the more often the nearer they are to their budget or end."
+          meaning="Campaigns with these ids are read now, and then polled; more often when they are near their budget or end."
           action="Watch"
           submit={async (form) => {
-            const sellerId = textIn(form, 'sellerId')
-            await watch({ campaignIds: textsIn(form, 'campaignIds'), ...(sellerId === '' ? {} : { sellerId }) })
+            const sellerId = readText(form, 'sellerId')
+            await watch({ campaignIds: readTexts(form, 'campaignIds'), ...(sellerId === '' ? {} : { sellerId }) })
           }}
-          close={() => setAsking(false)}
+          close={() => setDialog(false)}
         >
           <Field name="campaignIds" label="Campaign ids" hint="Separated by commas or blanks." required />
           <Field
             name="sellerId"
             label="Seller"
-            hint="Needed where there are several."
+            hint="Required if there are several sellers."
             initial={at.parameters.get('sellerId') ?? ''}
           />
         </FormDialog>
@@ -154,15 +158,15 @@ export const Campaigns = () => {
 
 const dayMs = 86_400_000
 
-/** How much of the time is over, and the budget that the days so far could have used. */
+/** The elapsed time, and the budget that the elapsed days could have used. */
 const Budget = ({ campaign }: { readonly campaign: Detail }) => {
   const { startDate, endDate, dailyBudget, totalBudget } = campaign
   if (startDate === null) return <Empty>The campaign has no start date yet.</Empty>
   const begin = Date.parse(startDate)
   // The last day counts as a whole.
   const days = endDate === null ? null : Math.max(1, Math.round((Date.parse(endDate) - begin) / dayMs) + 1)
-  const gone = Math.max(0, Math.ceil((Date.now() - begin) / dayMs))
-  const over = days === null ? gone : Math.min(gone, days)
+  const elapsedDays = Math.max(0, Math.ceil((Date.now() - begin) / dayMs))
+  const over = days === null ? elapsedDays : Math.min(elapsedDays, days)
   const daily = dailyBudget === null ? null : Number(dailyBudget)
   const total = totalBudget === null ? null : Number(totalBudget)
   const usable = daily === null ? null : Math.round(daily * over)
@@ -170,30 +174,34 @@ const Budget = ({ campaign }: { readonly campaign: Detail }) => {
   return (
     <>
       {days === null ? (
-        <p>{several(over, 'day')} so far, with an open end.</p>
+        <p>{pluralize(over, 'day')} so far, with an open end.</p>
       ) : (
-        <PartsBar label={`Time, ${several(days, 'day')}`} whole={days} parts={[{ label: 'days over', value: over, tone: 'a' }]} />
+        <PartsBar
+          label={`Time, ${pluralize(days, 'day')}`}
+          whole={days}
+          parts={[{ label: 'elapsed days', value: over, tone: 'a' }]}
+        />
       )}
       {whole !== null && usable !== null ? (
         <PartsBar
-          label={`Budget, ${whole} in all`}
+          label={`Budget, ${whole} in total`}
           whole={whole}
           parts={[{ label: 'usable so far at the daily budget', value: Math.min(whole, usable), tone: 'd' }]}
         />
       ) : (
-        <p>{daily === null ? 'There is no daily budget.' : `At most ${usable} so far, at ${dailyBudget} a day.`}</p>
+        <p>{daily === null ? 'There is no daily budget.' : `At most ${usable} so far, at ${dailyBudget} per day.`}</p>
       )}
       <p class="faint">
         {whole !== null && usable !== null && usable > whole && over < (days ?? Number.POSITIVE_INFINITY)
-          ? `At the daily budget all of it is used after ${several(Math.ceil(whole / (daily ?? whole)), 'day')}, before the end. `
+          ? `At the daily budget it is used up after ${pluralize(Math.ceil(whole / (daily ?? whole)), 'day')}, before the end. `
           : ''}
-        The marketplace does not say what was spent; how near the budget is shows in the status alone.
+        The marketplace does not report the spent amount; only the status shows whether the budget is nearly used up.
       </p>
     </>
   )
 }
 
-/** The share of the time that the campaign was seen in each status. */
+/** The share of the observed time in each status. */
 const Shares = ({ campaign }: { readonly campaign: Detail }) => {
   const { statusChanges } = campaign
   const minutes = new Map<string, number>()
@@ -202,7 +210,11 @@ const Shares = ({ campaign }: { readonly campaign: Detail }) => {
     const spent = Math.max(0, (until === undefined ? Date.now() : Date.parse(until)) - Date.parse(seenAt))
     minutes.set(toStatus, (minutes.get(toStatus) ?? 0) + Math.round(spent / 60_000))
   }
-  const parts = [...minutes].map(([status, value]) => ({ label: wordsOf(status), value, tone: colours[status] ?? 'f' }))
+  const parts = [...minutes].map(([status, value]) => ({
+    label: formatCampaignStatus(status),
+    value,
+    tone: colours[status] ?? 'f',
+  }))
   const whole = parts.reduce((sum, { value }) => sum + value, 0)
   return whole === 0 ? null : <PartsBar label="Minutes in each status" whole={whole} parts={parts} />
 }
@@ -215,24 +227,24 @@ const Timeline = ({ campaign }: { readonly campaign: Detail }) =>
       {[...campaign.statusChanges].reverse().map(({ fromStatus, toStatus, seenAt, legal, missed }) => (
         <li key={`${seenAt} ${toStatus}`} class={`moment ${legal === false ? 'decision' : 'event'}`}>
           <p>
-            <Badge tone={tones[toStatus] ?? 'plain'}>{wordsOf(toStatus)}</Badge> <Time at={seenAt} />
+            <Badge tone={tones[toStatus] ?? 'plain'}>{formatCampaignStatus(toStatus)}</Badge> <Time at={seenAt} />
           </p>
           <p class="faint">
-            {fromStatus === null ? 'first seen' : `before: ${wordsOf(fromStatus)}`}
+            {fromStatus === null ? 'first seen' : `before: ${formatCampaignStatus(fromStatus)}`}
             {legal === false &&
               (missed === null
-                ? '; this move is not in the specification'
-                : `; between two looks it went by ${missed.map(wordsOf).join(', ')}`)}
+                ? '; this transition is not in the specification'
+                : `; between two reads it passed ${missed.map(formatCampaignStatus).join(', ')}`)}
           </p>
         </li>
       ))}
     </ol>
   )
 
-const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reload: () => void }) => {
-  const { busy, act } = useAct()
+const CampaignDetails = ({ campaign, reload }: { readonly campaign: Detail; readonly reload: () => void }) => {
+  const { busy, runAction } = useAction()
   const may = useMay()
-  const [asking, setAsking] = useState(false)
+  const [dialog, setDialog] = useState(false)
   const { sellerId, campaignId, watched } = campaign
   return (
     <>
@@ -240,7 +252,7 @@ const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reloa
       {campaign.problem !== null && <p class="notice bad">The campaign could not be read last time: {campaign.problem}</p>}
       {campaign.missingSince !== null && (
         <p class="notice warn">
-          The marketplace has not had this campaign since <Time at={campaign.missingSince} />.
+          The campaign is missing at the marketplace since <Time at={campaign.missingSince} />.
         </p>
       )}
       <dl class="facts card">
@@ -258,12 +270,12 @@ const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reloa
         </dd>
         <dt>Budget</dt>
         <dd>
-          {campaign.dailyBudget ?? 'none'} a day, {campaign.totalBudget ?? 'no bound'} in all
+          {campaign.dailyBudget ?? 'none'} per day, {campaign.totalBudget ?? 'no limit'} in total
         </dd>
         <dt>Target</dt>
         <dd>{campaign.targetRoas === null ? <None /> : `${campaign.targetRoas} return on ad spend`}</dd>
-        <dt>May become</dt>
-        <dd>{campaign.nextStatuses.length === 0 ? 'nothing else' : campaign.nextStatuses.map(wordsOf).join(', ')}</dd>
+        <dt>Next statuses</dt>
+        <dd>{campaign.nextStatuses.length === 0 ? 'none' : campaign.nextStatuses.map(formatCampaignStatus).join(', ')}</dd>
         <dt>Read</dt>
         <dd>
           <Time at={campaign.observedAt} />; polled as {campaign.urgency}
@@ -279,41 +291,41 @@ const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reloa
       {may('operate') && (
         <p class="row">
           {watched ? (
-            <button type="button" onClick={() => setAsking(true)}>
+            <button type="button" onClick={() => setDialog(true)}>
               Stop watching
             </button>
           ) : (
-            <button type="button" disabled={busy} onClick={() => act(() => watch({ sellerId, campaignIds: [campaignId] }))}>
+            <button type="button" disabled={busy} onClick={() => runAction(() => watch({ sellerId, campaignIds: [campaignId] }))}>
               Watch it again
             </button>
           )}
         </p>
       )}
-      {asking && (
+      {dialog && (
         <FormDialog
           title="Stop watching"
-          meaning="The campaign is read no more. What is stored stays."
+          meaning="The campaign is no longer read. Stored data are kept."
           action="Stop watching"
           submit={async () => {
             const parameters = { params: { path: { campaignId }, query: { sellerId } } }
-            await answered(api.DELETE('/v1/campaigns/{campaignId}', parameters))
-            toast('The campaign is read no more.')
+            await readAnswer(api.DELETE('/v1/campaigns/{campaignId}', parameters))
+            toast('The campaign is no longer read.')
             reload()
           }}
-          close={() => setAsking(false)}
+          close={() => setDialog(false)}
         />
       )}
     </>
   )
 }
 
-/** @throws Refused @throws Away */
+/** @throws Refused @throws Unreachable */
 const readCampaign = async (campaignId: string, query: { sellerId?: string }): Promise<Detail> => {
   try {
-    return await answered(api.GET('/v1/campaigns/{campaignId}', { params: { path: { campaignId }, query } }))
+    return await readAnswer(api.GET('/v1/campaigns/{campaignId}', { params: { path: { campaignId }, query } }))
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 404) throw error
-    // The words of the interface are for programs.
+    // The interface's text is for programs.
     const of = query.sellerId === undefined ? '' : ` of ${query.sellerId}`
     throw new Refused(
       404,
@@ -326,13 +338,13 @@ const readCampaign = async (campaignId: string, query: { sellerId?: string }): P
 export const CampaignView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
   const at = useAddress()
   const { id: campaignId = '' } = parts
-  const query = given(at, ['sellerId'])
+  const query = readParameters(at, ['sellerId'])
   const campaign = useQuery(`campaign ${campaignId} ${JSON.stringify(query)}`, () => readCampaign(campaignId, query), {
     topics: ['campaign'],
   })
   return (
     <Loaded query={campaign} heading={`Campaign ${campaignId}`}>
-      {(data) => <Shown campaign={data} reload={campaign.reload} />}
+      {(data) => <CampaignDetails campaign={data} reload={campaign.reload} />}
     </Loaded>
   )
 }

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import { answered, api, type Schemas } from '../lib/api.ts'
-import { several } from '../lib/format.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
+import { pluralize } from '../lib/format.ts'
 import { list, member, number, text } from '../lib/json.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { Attempts } from '../parts/attempts.tsx'
-import { type AskedUnits, askedUnits, CommandState, doing, sentences } from '../parts/commands.tsx'
-import { type Because, ReasonDialog } from '../parts/dialog.tsx'
+import { CommandState, explainCommand, formatCommand, listRequestedUnits, type RequestedUnits } from '../parts/commands.tsx'
+import { type ReasonAndActor, ReasonDialog } from '../parts/dialog.tsx'
 import { OrderLink } from '../parts/orders.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
@@ -16,19 +16,19 @@ import { toast } from '../parts/toasts.tsx'
 type Command = Schemas['Command']
 type Order = Schemas['Order']
 
-const whole = {
+const decisions = {
   retry: {
     action: 'Send again',
-    meaning: 'The command is sent again. Choose it when the request certainly changed nothing at the marketplace.',
+    meaning: 'The command is sent again. Choose this if the request certainly changed nothing at the marketplace.',
   },
-  confirm: { action: 'It was applied', meaning: 'The command counts as applied. Choose it when the order shows all of it.' },
+  confirm: { action: 'It was applied', meaning: 'The command counts as applied. Choose this if the order shows all of it.' },
   reject: {
     action: 'Give it up',
-    meaning: 'The command is abandoned and its units are released. Choose it when nothing was applied and nothing should be.',
+    meaning: 'The command is abandoned and its units are released. Choose this if nothing was applied and nothing should be.',
   },
 } as const
-type Whole = keyof typeof whole
-const wholes: readonly Whole[] = ['confirm', 'retry', 'reject']
+type Decision = keyof typeof decisions
+const decisionOrder: readonly Decision[] = ['confirm', 'retry', 'reject']
 
 const verdicts = [
   ['applied', 'Applied'],
@@ -36,21 +36,21 @@ const verdicts = [
   ['send-again', 'Send again'],
 ] as const
 
-const unitWords = { ship: 'shipped', cancel: 'cancelled', refund: 'refunded' } as const
-const wordOf = (kind: string): 'shipped' | 'cancelled' | 'refunded' | null =>
-  kind === 'ship' || kind === 'cancel' || kind === 'refund' ? unitWords[kind] : null
+const participles = { ship: 'shipped', cancel: 'cancelled', refund: 'refunded', 'refund-return': 'refunded' } as const
+const findParticiple = (kind: string): 'shipped' | 'cancelled' | 'refunded' | null =>
+  kind === 'ship' || kind === 'cancel' || kind === 'refund' || kind === 'refund-return' ? participles[kind] : null
 
-/** Units of each line before the first request, as the ERP asked, and as they stand now: of all of it, whatever was decided of a part. */
+/** Units of each line before the first request, as requested by the ERP, and now; of the whole command, also after a partial decision. */
 const Comparison = ({ command, order }: { readonly command: Command; readonly order: Order | undefined }) => {
-  const word = wordOf(command.kind)
+  const word = findParticiple(command.kind)
   if (word === null) return null
   const baselines = command.attempts.flatMap(({ baseline }) => list(member(baseline, 'lines')))
-  const beforeOf = (lineNumber: string) => baselines.find((line) => member(line, 'lineNumber') === lineNumber)
+  const findBaseline = (lineNumber: string) => baselines.find((line) => member(line, 'lineNumber') === lineNumber)
   return (
     <Rows
-      caption={`Units ${word}: before the request, asked, and now`}
+      caption={`Units ${word}: before the request, requested, and now`}
       rows={command.lines}
-      keyOf={({ lineNumber }) => lineNumber}
+      buildKey={({ lineNumber }) => lineNumber}
       columns={[
         { head: 'Line', cell: ({ lineNumber }) => lineNumber },
         { head: 'SKU', cell: ({ lineNumber }) => order?.lines.find((line) => line.lineNumber === lineNumber)?.sku ?? <None /> },
@@ -58,11 +58,11 @@ const Comparison = ({ command, order }: { readonly command: Command; readonly or
           head: `Before: ${word}`,
           number: true,
           cell: ({ lineNumber }) => {
-            const before = beforeOf(lineNumber)
+            const before = findBaseline(lineNumber)
             return before === undefined ? <None /> : number(member(before, 'units', word))
           },
         },
-        { head: 'Asked', number: true, cell: ({ quantity }) => quantity },
+        { head: 'Requested', number: true, cell: ({ quantity }) => quantity },
         {
           head: `Now: ${word}`,
           number: true,
@@ -73,23 +73,39 @@ const Comparison = ({ command, order }: { readonly command: Command; readonly or
   )
 }
 
-const keyOf = ({ lineNumber, trackingNumber = '', reason = '' }: AskedUnits): string =>
+/** The tracking numbers of a correction; nothing for other commands. */
+const Correction = ({ command: { kind, payload } }: { readonly command: Command }) => {
+  if (kind !== 'correct-shipment') return null
+  const replacement = member(payload, 'replacement')
+  return (
+    <>
+      <dt>Tracking number</dt>
+      <dd>
+        <span class="whole">{text(member(payload, 'trackingNumber'))}</span>, to be replaced by{' '}
+        <span class="whole">{text(member(replacement, 'trackingNumber'))}</span> of {text(member(replacement, 'carrier'))}
+      </dd>
+    </>
+  )
+}
+
+const buildKey = ({ lineNumber, trackingNumber = '', reason = '' }: RequestedUnits): string =>
   `${lineNumber} ${trackingNumber} ${reason}`
 
-/** For the units of each line one verdict each; how many of them. */
+/** A form with the number of units for each verdict, line by line. */
 const ByLine = ({ command, done }: { readonly command: Command; readonly done: () => void }) => {
-  const asked = askedUnits(command)
+  const requested = listRequestedUnits(command)
   const [given, setGiven] = useState<Readonly<Record<string, Readonly<Record<string, number>>>>>({})
-  const [asking, setAsking] = useState(false)
-  const of = (entry: AskedUnits, verdict: string): number => given[keyOf(entry)]?.[verdict] ?? 0
-  const left = (entry: AskedUnits): number => entry.quantity - verdicts.reduce((sum, [verdict]) => sum + of(entry, verdict), 0)
-  const isComplete = asked.every((entry) => left(entry) === 0)
-  const set = (entry: AskedUnits, verdict: string, quantity: number): void =>
-    setGiven({ ...given, [keyOf(entry)]: { ...given[keyOf(entry)], [verdict]: quantity } })
-  const decide = async ({ reason, actor }: Because): Promise<void> => {
-    const lines = asked.flatMap((entry) =>
+  const [dialog, setDialog] = useState(false)
+  const countUnits = (entry: RequestedUnits, verdict: string): number => given[buildKey(entry)]?.[verdict] ?? 0
+  const left = (entry: RequestedUnits): number =>
+    entry.quantity - verdicts.reduce((sum, [verdict]) => sum + countUnits(entry, verdict), 0)
+  const isComplete = requested.every((entry) => left(entry) === 0)
+  const set = (entry: RequestedUnits, verdict: string, quantity: number): void =>
+    setGiven({ ...given, [buildKey(entry)]: { ...given[buildKey(entry)], [verdict]: quantity } })
+  const decide = async ({ reason, actor }: ReasonAndActor): Promise<void> => {
+    const lines = requested.flatMap((entry) =>
       verdicts.flatMap(([verdict]) => {
-        const quantity = of(entry, verdict)
+        const quantity = countUnits(entry, verdict)
         const { lineNumber, trackingNumber, reason: why } = entry
         const mark = {
           ...(trackingNumber === undefined ? {} : { trackingNumber }),
@@ -99,7 +115,7 @@ const ByLine = ({ command, done }: { readonly command: Command; readonly done: (
       }),
     )
     const body = { reason, ...(actor === undefined ? {} : { actor }), lines }
-    const { state } = await answered(api.POST('/v1/commands/{id}/decide', { params: { path: { id: command.id } }, body }))
+    const { state } = await readAnswer(api.POST('/v1/commands/{id}/decide', { params: { path: { id: command.id } }, body }))
     toast(`Decided. The command is ${state} now.`)
     done()
   }
@@ -107,21 +123,21 @@ const ByLine = ({ command, done }: { readonly command: Command; readonly done: (
     <>
       <Rows
         caption="A verdict for the units of each line"
-        rows={asked}
-        keyOf={keyOf}
+        rows={requested}
+        buildKey={buildKey}
         columns={[
           { head: 'Line', cell: ({ lineNumber }) => lineNumber },
-          { head: 'Mark', cell: ({ trackingNumber, reason }) => trackingNumber ?? reason ?? <None /> },
+          { head: 'Mark', wraps: true, cell: ({ trackingNumber, reason }) => trackingNumber ?? reason ?? <None /> },
           { head: 'Units', number: true, cell: ({ quantity }) => quantity },
           ...verdicts.map(([verdict, words]) => ({
             head: words,
-            cell: (entry: AskedUnits) => (
+            cell: (entry: RequestedUnits) => (
               <input
                 type="number"
                 class="units"
                 min={0}
                 max={entry.quantity}
-                value={of(entry, verdict)}
+                value={countUnits(entry, verdict)}
                 aria-label={`${words}: units of line ${entry.lineNumber} ${entry.trackingNumber ?? entry.reason ?? ''}`.trim()}
                 onInput={(input) =>
                   set(entry, verdict, Math.max(0, Math.min(entry.quantity, Math.trunc(input.currentTarget.valueAsNumber || 0))))
@@ -137,25 +153,25 @@ const ByLine = ({ command, done }: { readonly command: Command; readonly done: (
         ]}
       />
       <p class="row">
-        <button type="button" class="primary" disabled={!isComplete} onClick={() => setAsking(true)}>
+        <button type="button" class="primary" disabled={!isComplete} onClick={() => setDialog(true)}>
           Decide by line
         </button>
         {!isComplete && <span class="faint">Each unit needs one verdict before you can decide.</span>}
       </p>
-      {asking && (
+      {dialog && (
         <ReasonDialog
           title="Decide by line"
-          meaning={asked
+          meaning={requested
             .map((entry) => {
               const words = verdicts.flatMap(([verdict, name]) =>
-                of(entry, verdict) > 0 ? [`${of(entry, verdict)} ${name.toLowerCase()}`] : [],
+                countUnits(entry, verdict) > 0 ? [`${countUnits(entry, verdict)} ${name.toLowerCase()}`] : [],
               )
               return `Line ${entry.lineNumber}: ${words.join('; ')}.`
             })
             .join(' ')}
           action="Decide"
           decide={decide}
-          close={() => setAsking(false)}
+          close={() => setDialog(false)}
         />
       )}
     </>
@@ -163,10 +179,10 @@ const ByLine = ({ command, done }: { readonly command: Command; readonly done: (
 }
 
 const Decisions = ({ command, done }: { readonly command: Command; readonly done: () => void }) => {
-  const [asking, setAsking] = useState<Whole | null>(null)
-  const decide = async (decision: Whole, because: Because): Promise<void> => {
-    const parameters = { params: { path: { id: command.id } }, body: because }
-    const { state } = await answered(
+  const [dialog, setDialog] = useState<Decision | null>(null)
+  const decide = async (decision: Decision, reasonAndActor: ReasonAndActor): Promise<void> => {
+    const parameters = { params: { path: { id: command.id } }, body: reasonAndActor }
+    const { state } = await readAnswer(
       decision === 'retry'
         ? api.POST('/v1/commands/{id}/retry', parameters)
         : decision === 'confirm'
@@ -179,34 +195,34 @@ const Decisions = ({ command, done }: { readonly command: Command; readonly done
   return (
     <section aria-label="Decide">
       <h2>Decide</h2>
-      {wordOf(command.kind) !== null && (
+      {findParticiple(command.kind) !== null && (
         <>
-          <p>Say of each unit what has become of it.</p>
+          <p>Choose a verdict for each unit.</p>
           <ByLine command={command} done={done} />
-          <h3>All of it at once</h3>
+          <h3>The whole command</h3>
         </>
       )}
       <p class="row">
-        {wholes.map((decision) => (
-          <button key={decision} type="button" onClick={() => setAsking(decision)}>
-            {whole[decision].action}
+        {decisionOrder.map((decision) => (
+          <button key={decision} type="button" onClick={() => setDialog(decision)}>
+            {decisions[decision].action}
           </button>
         ))}
       </p>
-      {asking !== null && (
+      {dialog !== null && (
         <ReasonDialog
-          title={whole[asking].action}
-          meaning={whole[asking].meaning}
-          action={whole[asking].action}
-          decide={(because) => decide(asking, because)}
-          close={() => setAsking(null)}
+          title={decisions[dialog].action}
+          meaning={decisions[dialog].meaning}
+          action={decisions[dialog].action}
+          decide={(reasonAndActor) => decide(dialog, reasonAndActor)}
+          close={() => setDialog(null)}
         />
       )}
     </section>
   )
 }
 
-const Shown = ({ command, reload }: { readonly command: Command; readonly reload: () => void }) => {
+const CommandDetails = ({ command, reload }: { readonly command: Command; readonly reload: () => void }) => {
   const { purchaseOrderId, sellerId } = command
   const may = useMay()
   const order = useQuery(
@@ -214,7 +230,7 @@ const Shown = ({ command, reload }: { readonly command: Command; readonly reload
     async () =>
       purchaseOrderId === null
         ? null
-        : await answered(
+        : await readAnswer(
             api.GET('/v1/orders/{purchaseOrderId}', {
               params: { path: { purchaseOrderId }, query: { sellerId, masked: 'true' } },
             }),
@@ -222,18 +238,18 @@ const Shown = ({ command, reload }: { readonly command: Command; readonly reload
     { topics: ['order', 'command'] },
   )
   const isSettled = command.state === 'confirmed' || command.state === 'rejected'
-  const said = sentences(command)
+  const explanation = explainCommand(command)
   return (
     <>
       <h1 tabIndex={-1}>
-        {doing(command)}: {command.state}
+        {formatCommand(command)}: {command.state}
       </h1>
       <div class={`notice ${command.state === 'held' || command.state === 'rejected' ? 'bad' : ''}`}>
         <p>
-          {said.length === 0 ? 'Nothing is known yet: no request has been judged.' : said.join(' ')}
-          {command.state === 'held' && ' A person must decide what has become of it.'}
+          {explanation.length === 0 ? 'There is no result of a request yet.' : explanation.join(' ')}
+          {command.state === 'held' && ' A person must decide whether it was applied.'}
         </p>
-        {command.reason !== null && said.join() !== command.reason && <p class="faint">{command.reason}</p>}
+        {command.reason !== null && explanation.join() !== command.reason && <p class="faint">{command.reason}</p>}
       </div>
       <dl class="facts card">
         <dt>State</dt>
@@ -245,6 +261,7 @@ const Shown = ({ command, reload }: { readonly command: Command; readonly reload
           {purchaseOrderId === null ? <None /> : <OrderLink sellerId={sellerId} purchaseOrderId={purchaseOrderId} />} of{' '}
           {sellerId}
         </dd>
+        <Correction command={command} />
         <dt>Event</dt>
         <dd>{command.event === null ? <None /> : `${command.event.id} of ${command.event.source}`}</dd>
         <dt>Accepted</dt>
@@ -253,16 +270,16 @@ const Shown = ({ command, reload }: { readonly command: Command; readonly reload
         </dd>
         {command.state !== 'held' && (
           <>
-            <dt>{isSettled ? 'Settled' : 'Next look'}</dt>
+            <dt>{isSettled ? 'Settled' : 'Next check'}</dt>
             <dd>
               <Time at={isSettled ? command.settledAt : command.nextActionAt} />
             </dd>
           </>
         )}
       </dl>
-      {command.lines.length > 0 && (
+      {command.lines.length > 0 && findParticiple(command.kind) !== null && (
         <>
-          <h2>Before, asked, now</h2>
+          <h2>Before, requested, now</h2>
           <Comparison command={command} order={order.data ?? undefined} />
         </>
       )}
@@ -281,33 +298,33 @@ const Shown = ({ command, reload }: { readonly command: Command; readonly reload
           <Rows
             caption="Decisions of people"
             rows={command.decisions}
-            keyOf={({ decidedAt }) => decidedAt}
+            buildKey={({ decidedAt }) => decidedAt}
             columns={[
               { head: 'When', cell: ({ decidedAt }) => <Time at={decidedAt} /> },
               { head: 'Who', cell: ({ actor }) => actor },
-              { head: 'What', cell: ({ decision }) => decision },
-              { head: 'Why', cell: ({ reason }) => reason },
+              { head: 'Decision', cell: ({ decision }) => decision },
+              { head: 'Why', wraps: true, cell: ({ reason }) => reason },
             ]}
           />
         </>
       )}
-      <h2>{several(command.attempts.length, 'attempt')}</h2>
+      <h2>{pluralize(command.attempts.length, 'attempt')}</h2>
       <Attempts command={command} />
-      <Raw summary="The command as the ERP asked for it" value={command.payload} />
-      {text(member(command.evidence, 'verdict')) !== '' && <Raw summary="The evidence" value={command.evidence} />}
+      <Raw summary="Request of the ERP" value={command.payload} />
+      {text(member(command.evidence, 'verdict')) !== '' && <Raw summary="Evidence" value={command.evidence} />}
     </>
   )
 }
 
-/** One command: a sentence first, then the units, then the decisions. */
+/** One command: its explanation, its units, and the decisions. */
 export const CommandView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
   const id = parts['id'] ?? ''
-  const command = useQuery(`command ${id}`, () => answered(api.GET('/v1/commands/{id}', { params: { path: { id } } })), {
+  const command = useQuery(`command ${id}`, () => readAnswer(api.GET('/v1/commands/{id}', { params: { path: { id } } })), {
     topics: ['command'],
   })
   return (
     <Loaded query={command} heading={`Command ${id}`}>
-      {(data) => <Shown command={data} reload={command.reload} />}
+      {(data) => <CommandDetails command={data} reload={command.reload} />}
     </Loaded>
   )
 }

@@ -1,12 +1,12 @@
-import { answered, api, type Schemas } from '../lib/api.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { useQuery } from '../lib/query.ts'
-import { CommandState, commandAddress, doing } from '../parts/commands.tsx'
-import { EventState, EventTrouble, RejectEvent } from '../parts/events.tsx'
+import { CommandState, commandAddress, formatCommand } from '../parts/commands.tsx'
+import { EventProblem, EventState, RejectEvent } from '../parts/events.tsx'
 import { OrderLink } from '../parts/orders.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { None, Raw, Time } from '../parts/text.tsx'
 
-const Shown = ({ event, reload }: { readonly event: Schemas['Event']; readonly reload: () => void }) => (
+const EventDetails = ({ event, reload }: { readonly event: Schemas['Event']; readonly reload: () => void }) => (
   <>
     <h1 tabIndex={-1}>Event {event.id}</h1>
     <section class="card" aria-label="Facts">
@@ -15,9 +15,9 @@ const Shown = ({ event, reload }: { readonly event: Schemas['Event']; readonly r
         <dd>
           <EventState state={event.state} />
         </dd>
-        <dt>{event.state === 'received' ? 'Waits for' : 'Trouble'}</dt>
+        <dt>{event.state === 'received' ? 'Waits for' : 'Problem'}</dt>
         <dd>
-          <EventTrouble event={event} />
+          <EventProblem event={event} />
         </dd>
         <dt>Type</dt>
         <dd>{event.type}</dd>
@@ -46,25 +46,25 @@ const Shown = ({ event, reload }: { readonly event: Schemas['Event']; readonly r
       </dl>
       {event.state === 'rejected' && (
         <p>
-          It came to nothing. Correct it in the ERP, send it with a new id, then{' '}
+          It created no command. Correct it in the ERP, send it with a new id, then{' '}
           <a href="/console/alarms?kind=event-rejected">resolve its alarm</a>.
         </p>
       )}
       {event.state === 'received' && <RejectEvent event={event} done={reload} />}
     </section>
     {event.unreadable === null ? (
-      <Raw summary={event.dataRemovedAt === null ? 'What it says' : 'What is kept of it'} value={event.data} />
+      <Raw summary={event.dataRemovedAt === null ? 'Data of the event' : 'Kept data of the event'} value={event.data} />
     ) : (
       <p class="notice warn">{event.unreadable}</p>
     )}
     <h2>Commands</h2>
     {event.commands.length === 0 ? (
-      <Empty>It has led to no command.</Empty>
+      <Empty>It created no command.</Empty>
     ) : (
       <ul class="plain">
         {event.commands.map((command) => (
           <li key={command.id}>
-            <a href={commandAddress(command.id)}>{doing(command)}</a> <CommandState state={command.state} />
+            <a href={commandAddress(command.id)}>{formatCommand(command)}</a> <CommandState state={command.state} />
           </li>
         ))}
       </ul>
@@ -72,12 +72,12 @@ const Shown = ({ event, reload }: { readonly event: Schemas['Event']; readonly r
   </>
 )
 
-/** One event: what it says, what is wrong with it, and what came of it. */
+/** One event: its data, its problem, and its commands. */
 export const EventView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
   const { source = '', id = '' } = parts
   const event = useQuery(
     `event ${source} ${id}`,
-    () => answered(api.GET('/v1/events/{source}/{id}', { params: { path: { source, id } } })),
+    () => readAnswer(api.GET('/v1/events/{source}/{id}', { params: { path: { source, id } } })),
     { topics: ['event', 'command'] },
   )
   return (
@@ -86,7 +86,7 @@ export const EventView = ({ parts }: { readonly parts: Readonly<Record<string, s
         <a href="/console/events">Events</a>
       </p>
       <Loaded query={event} heading={`Event ${id}`}>
-        {(data) => <Shown event={data} reload={event.reload} />}
+        {(data) => <EventDetails event={data} reload={event.reload} />}
       </Loaded>
     </>
   )

@@ -1,25 +1,25 @@
-import { answered, api, type Schemas } from '../lib/api.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
-import { useOverview } from '../lib/questions.ts'
 import { useMay } from '../lib/rights.ts'
-import { filtersOf, given, useAddress } from '../lib/router.ts'
-import { EventState, EventTrouble, eventAddress, RejectEvent } from '../parts/events.tsx'
+import { listFilters, readParameters, useAddress } from '../lib/router.ts'
+import { useOverview } from '../lib/shared-queries.ts'
+import { EventProblem, EventState, eventAddress, RejectEvent } from '../parts/events.tsx'
 import { ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { None, Time } from '../parts/text.tsx'
 
 const kinds = {
-  '': { query: { state: 'received' }, empty: 'No event waits: each one that came was decided.' },
+  '': { query: { state: 'received' }, empty: 'No event waits: all received events are decided.' },
   rejected: { query: { state: 'rejected' }, empty: 'No event is rejected.' },
-  accepted: { query: { state: 'accepted' }, empty: 'No event fits.' },
-  all: { query: {}, empty: 'No event fits.' },
+  accepted: { query: { state: 'accepted' }, empty: 'No event matches.' },
+  all: { query: {}, empty: 'No event matches.' },
 } as const
 
 const isKind = (text: string): text is keyof typeof kinds => Object.hasOwn(kinds, text)
 
-/** Events of the ERP, first of all those that came to nothing, or not yet. */
+/** Events of the ERP; by default those that wait. */
 export const Events = () => {
   const may = useMay()
   const address = useAddress()
@@ -27,9 +27,9 @@ export const Events = () => {
   const kind = kinds[isKind(chosen) ? chosen : '']
   const query = {
     ...kind.query,
-    ...given(address, ['type', 'sellerId', 'purchaseOrderId', 'source', 'id', 'receivedFrom', 'receivedTo']),
+    ...readParameters(address, ['type', 'sellerId', 'purchaseOrderId', 'source', 'id', 'receivedFrom', 'receivedTo']),
   }
-  const events = usePage('events', address, query, (page) => answered(api.GET('/v1/events', { params: { query: page } })), {
+  const events = usePage('events', address, query, (page) => readAnswer(api.GET('/v1/events', { params: { query: page } })), {
     topics: ['event', 'command'],
     everyMs: 15_000,
   })
@@ -38,8 +38,8 @@ export const Events = () => {
     <>
       <h1 tabIndex={-1}>Events</h1>
       <p class="faint">
-        What the ERP has said, newest first. A waiting one is decided by itself once what it waits for is there. A rejected one
-        came to nothing: correct it in the ERP and send it with a new id.
+        Events of the ERP, newest first. A waiting event is decided automatically when its cause of waiting ends. A rejected event
+        created no command: correct it in the ERP and send it with a new id.
       </p>
       {overview.data !== undefined && (
         <ul class="tiles">
@@ -78,15 +78,15 @@ export const Events = () => {
         caption="Events"
         query={events}
         at={address}
-        keyOf={({ sequence }) => sequence}
-        empty={filtersOf(address).some((name) => name !== 'state') ? 'No event fits the filters.' : kind.empty}
+        buildKey={({ sequence }) => sequence}
+        empty={listFilters(address).some((name) => name !== 'state') ? 'No event matches the filters.' : kind.empty}
         csv={{ path: `/v1/events?${new URLSearchParams(query)}`, name: 'events' }}
         columns={[
           { head: 'Event', cell: (event) => <a href={eventAddress(event)}>{event.id}</a> },
           { head: 'Type', cell: ({ type }) => type },
           { head: 'Source', cell: ({ source }) => source },
           { head: 'State', cell: ({ state }) => <EventState state={state} /> },
-          { head: 'Trouble', cell: (event) => <EventTrouble event={event} /> },
+          { head: 'Problem', wraps: true, cell: (event) => <EventProblem event={event} /> },
           {
             head: 'Order',
             cell: ({ sellerId, purchaseOrderId }) =>
@@ -103,7 +103,7 @@ export const Events = () => {
           ...(may('operate')
             ? [
                 {
-                  head: 'Act',
+                  head: 'Action',
                   cell: (event: Schemas['ListedEvent']) =>
                     event.state === 'received' ? <RejectEvent event={event} done={events.reload} /> : <None />,
                 },

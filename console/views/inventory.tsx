@@ -1,25 +1,35 @@
 import { useState } from 'preact/hooks'
-import { answered, api, type Schemas } from '../lib/api.ts'
-import { count, several } from '../lib/format.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
+import { count, pluralize } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { useQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
-import { type Address, chosen, filtersOf, flags, given, oneOf, setParameters, useAddress } from '../lib/router.ts'
-import { useAct } from '../parts/act.ts'
+import {
+  type Address,
+  flags,
+  listFilters,
+  readChoice,
+  readChoices,
+  readParameters,
+  setParameters,
+  useAddress,
+} from '../lib/router.ts'
+import { useAction } from '../parts/action.ts'
 import { Columns } from '../parts/charts.tsx'
-import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
+import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { List, Rows } from '../parts/table.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Badge, Money, None, Time } from '../parts/text.tsx'
 import { Waterfall } from '../parts/waterfall.tsx'
+import { StockDifferences, StockOnHand } from './stock.tsx'
 
 type Discrepancy = Schemas['InventoryDiscrepancy']
 type Claim = Schemas['InventoryClaim']
 type StockMonth = Schemas['StockMonth']
 
 const kinds = ['balance', 'carry-over', 'row', 'sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
-const kindOptions = optionsOf(kinds)
+const kindOptions = buildOptions(kinds)
 const states = ['resolved', 'all'] as const
 const stateOptions = [
   ['', 'Open'],
@@ -34,13 +44,13 @@ const SkuLink = ({ sellerId, sku, month }: { readonly sellerId: string; readonly
   <a href={skuAddress(sellerId, sku, month)}>{sku}</a>
 )
 
-/** What a difference says, in a sentence. */
-const sentence = ({ kind, reportUnits, expectedUnits, log }: Discrepancy): string => {
+/** A difference as a sentence. */
+const describeDifference = ({ kind, reportUnits, expectedUnits, log }: Discrepancy): string => {
   if (kind === 'balance')
     return `Beginning and movements make ${count(expectedUnits)}, the report ends with ${count(reportUnits)}.`
   if (kind === 'carry-over')
-    return `The month before ended with ${count(expectedUnits)}, this one begins with ${count(reportUnits)}.`
-  if (kind === 'row') return `The report no longer lists the SKU, which stood at ${count(expectedUnits)}.`
+    return `The previous month ended with ${count(expectedUnits)}, this one begins with ${count(reportUnits)}.`
+  if (kind === 'row') return `The report no longer lists the SKU, whose last stock was ${count(expectedUnits)}.`
   const counted = `The report counts ${count(reportUnits)} ${kind}, the log ${count(expectedUnits)}.`
   if (log === null) return counted
   return log.verdict === 'missing'
@@ -52,13 +62,13 @@ const Entries = ({ log }: { readonly log: Discrepancy['log'] }) => {
   if (log === null || log.entries.length === 0) return <None />
   return (
     <details>
-      <summary>{several(log.entryCount, 'entry', 'entries')}</summary>
+      <summary>{pluralize(log.entryCount, 'entry', 'entries')}</summary>
       <ul class="plain">
         {log.entries.map(({ id, transactionTime, changedUnits, fcName, shipmentId }) => (
           <li key={id}>
             {count(changedUnits)} units, <Time at={transactionTime} />
             {fcName === null ? '' : `, ${fcName}`}
-            {shipmentId === null ? '' : `, shipment ${shipmentId}`} <span class="faint">({id})</span>
+            {shipmentId === null ? '' : `, shipment ${shipmentId}`} <span class="faint whole">({id})</span>
           </li>
         ))}
       </ul>
@@ -71,17 +81,18 @@ const Differences = ({
   fixed,
 }: {
   readonly at: Address
-  /** Of one SKU; it then shows resolved ones too. */
+  /** Only differences of this SKU, including resolved ones. */
   readonly fixed?: { readonly sellerId: string; readonly sku: string }
 }) => {
-  const named = fixed === undefined ? given(at, ['sellerId', 'month', 'sku', 'gtin']) : { ...fixed, state: 'all' as const }
-  const query = { ...named, ...chosen(at, { kind: kinds, state: states }) }
-  const isFiltered = fixed === undefined && filtersOf(at).length > 0
+  const named =
+    fixed === undefined ? readParameters(at, ['sellerId', 'month', 'sku', 'gtin']) : { ...fixed, state: 'all' as const }
+  const query = { ...named, ...readChoices(at, { kind: kinds, state: states }) }
+  const isFiltered = fixed === undefined && listFilters(at).length > 0
   const found = usePage(
     'discrepancies',
     at,
     query,
-    (page) => answered(api.GET('/v1/discrepancies', { params: { query: page } })),
+    (page) => readAnswer(api.GET('/v1/discrepancies', { params: { query: page } })),
     { topics: ['inventory', 'reconciliation'], everyMs: 60_000 },
   )
   return (
@@ -89,13 +100,13 @@ const Differences = ({
       caption="Differences of the inventory"
       query={found}
       at={at}
-      keyOf={({ id }) => id}
+      buildKey={({ id }) => id}
       empty={
         fixed !== undefined
-          ? 'Report, month before and inventory log agree about this SKU.'
+          ? 'Report, previous month and inventory log agree on this SKU.'
           : isFiltered
-            ? 'No difference fits the filters.'
-            : 'There is no difference: report, month before and inventory log agree as far as they have been compared.'
+            ? 'No difference matches the filters.'
+            : 'There is no difference: report, previous month and inventory log agree as far as they have been compared.'
       }
       filtered={isFiltered}
       csv={{ path: `/v1/discrepancies?${new URLSearchParams(query)}`, name: 'discrepancies' }}
@@ -103,15 +114,16 @@ const Differences = ({
         { head: 'SKU', cell: (row) => <SkuLink {...row} /> },
         { head: 'Month', cell: ({ month }) => month },
         { head: 'Seller', cell: ({ sellerId }) => sellerId },
-        { head: 'What differs', cell: sentence },
+        { head: 'Difference', wraps: true, cell: describeDifference },
         { head: 'Units', number: true, cell: ({ difference }) => (difference > 0 ? `+${count(difference)}` : count(difference)) },
         { head: 'Value', number: true, cell: ({ value, currency }) => <Money amount={value} currency={currency} /> },
-        { head: 'Entries', cell: ({ log }) => <Entries log={log} /> },
+        { head: 'Entries', wraps: true, cell: ({ log }) => <Entries log={log} /> },
         { head: 'First seen', cell: ({ firstSeenAt }) => <Time at={firstSeenAt} /> },
         {
           head: 'State',
-          cell: ({ state: stands, resolution, resolvedAt }) =>
-            stands === 'open' ? (
+          wraps: true,
+          cell: ({ state, resolution, resolvedAt }) =>
+            state === 'open' ? (
               <Badge tone="warn">open</Badge>
             ) : (
               <>
@@ -131,13 +143,13 @@ const claimParts = [
   ['unexplained', 'Unexplained'],
   ['total', 'Total'],
   ['found', 'Found'],
-  ['net', 'Less found ones'],
+  ['net', 'Net of found units'],
   ['uncertain', 'Uncertain'],
 ] as const
 
 const Claimed = ({ part }: { readonly part: Claim['lost'] }) => (
   <>
-    {several(part.units, 'unit')}
+    <span class="whole">{pluralize(part.units, 'unit')}</span>
     {part.values.map(({ amount, currency }) => (
       <span key={currency}>
         , <Money amount={amount} currency={currency} />
@@ -148,15 +160,18 @@ const Claimed = ({ part }: { readonly part: Claim['lost'] }) => (
 )
 
 /** The month before this one, `YYYY-MM`: the newest whose report is complete. */
-const monthBefore = (now: Date): string => new Date(Date.UTC(now.getFullYear(), now.getMonth() - 1, 1)).toISOString().slice(0, 7)
+const findPreviousMonth = (now: Date): string =>
+  new Date(Date.UTC(now.getFullYear(), now.getMonth() - 1, 1)).toISOString().slice(0, 7)
 
-const isMonth = (text: string | undefined): text is string => text !== undefined && /^20\d{2}-(0[1-9]|1[0-2])$/.test(text)
+/** Form of a month such as `2026-03`. */
+const monthPattern = '20\\d{2}-(0[1-9]|1[0-2])'
+const isMonth = (text: string | undefined): text is string => text !== undefined && new RegExp(`^${monthPattern}$`).test(text)
 
 const Claims = ({ at }: { readonly at: Address }) => {
-  const named = given(at, ['sellerId', 'month'])
-  const month = isMonth(named.month) ? named.month : monthBefore(new Date())
-  const query = { month, ...given(at, ['sellerId']) }
-  const claims = usePage('claims', at, query, (page) => answered(api.GET('/v1/claims', { params: { query: page } })), {
+  const named = readParameters(at, ['sellerId', 'month'])
+  const month = isMonth(named.month) ? named.month : findPreviousMonth(new Date())
+  const query = { month, ...readParameters(at, ['sellerId']) }
+  const claims = usePage('claims', at, query, (page) => readAnswer(api.GET('/v1/claims', { params: { query: page } })), {
     topics: ['inventory', 'reconciliation'],
     everyMs: 60_000,
   })
@@ -165,22 +180,23 @@ const Claims = ({ at }: { readonly at: Address }) => {
   return (
     <>
       <p class="faint">
-        What each seller could claim for {month}: units that were lost or damaged, or are missing without a reason. Saved as CSV
-        it is a table for the claim; the evidence is behind the links.
+        Possible claims of each seller for {month}: units that were lost or damaged, or are missing without a reason. The CSV is a
+        table for the claim; the links lead to the evidence.
       </p>
       <List
         caption={`Claims for ${month}`}
         query={claims}
         at={at}
-        keyOf={({ sellerId }) => sellerId}
+        buildKey={({ sellerId }) => sellerId}
         empty={`No report of ${month} has been imported.`}
         csv={{ path: `/v1/claims?${new URLSearchParams(query)}`, name: `claims-${month}` }}
         columns={[
           { head: 'Seller', cell: ({ sellerId }) => sellerId },
-          ...claimParts.map(([part, head]) => ({ head, cell: (claim: Claim) => <Claimed part={claim[part]} /> })),
+          ...claimParts.map(([part, head]) => ({ head, wraps: true, cell: (claim: Claim) => <Claimed part={claim[part]} /> })),
           { head: 'SKUs compared', cell: ({ skus, skusCompared }) => `${count(skusCompared)} of ${count(skus)}` },
           {
             head: 'Evidence',
+            wraps: true,
             cell: ({ sellerId }) => (
               <>
                 <a href={evidence(sellerId, 'state=all&')}>differences</a>,{' '}
@@ -195,8 +211,8 @@ const Claims = ({ at }: { readonly at: Address }) => {
 }
 
 const Stock = ({ at }: { readonly at: Address }) => {
-  const query = { ...given(at, ['sellerId', 'month', 'sku', 'gtin']), ...chosen(at, { adjusted: flags }) }
-  const rows = usePage('stock', at, query, (page) => answered(api.GET('/v1/reconciliation', { params: { query: page } })), {
+  const query = { ...readParameters(at, ['sellerId', 'month', 'sku', 'gtin']), ...readChoices(at, { adjusted: flags }) }
+  const rows = usePage('stock', at, query, (page) => readAnswer(api.GET('/v1/reconciliation', { params: { query: page } })), {
     topics: ['reconciliation'],
     everyMs: 60_000,
   })
@@ -205,11 +221,11 @@ const Stock = ({ at }: { readonly at: Address }) => {
       caption="Monthly reports"
       query={rows}
       at={at}
-      keyOf={({ sellerId, month, sku }) => `${sellerId}/${month}/${sku}`}
+      buildKey={({ sellerId, month, sku }) => `${sellerId}/${month}/${sku}`}
       empty={
-        filtersOf(at).length === 0
+        listFilters(at).length === 0
           ? 'No report has been imported yet.'
-          : 'No row of an imported report fits the filters. SKUs and GTINs are compared as a whole.'
+          : 'No row of an imported report matches the filters. SKUs and GTINs are compared as a whole.'
       }
       csv={{ path: `/v1/reconciliation?${new URLSearchParams(query)}`, name: 'stock' }}
       columns={[
@@ -234,29 +250,39 @@ const tabs = [
   ['differences', 'Differences'],
   ['claims', 'Claims'],
   ['stock', 'Stock by month'],
+  ['on-hand', 'Stock on hand'],
+  ['on-hand-differences', 'Stock and log'],
 ] as const
 
-/** Inventory: where report and log differ, what could be claimed, and the monthly reports. */
+/** Inventory: differences between report and log, possible claims, the monthly reports, and the stock on hand. */
 export const Inventory = () => {
   const at = useAddress()
-  const shown = oneOf(at, 'show', ['claims', 'stock']) ?? 'differences'
+  const shown = readChoice(at, 'show', ['claims', 'stock', 'on-hand', 'on-hand-differences']) ?? 'differences'
+  const hasMonths = shown === 'differences' || shown === 'claims' || shown === 'stock'
+  const hasStates = shown === 'differences' || shown === 'on-hand-differences'
   return (
     <>
       <h1 tabIndex={-1}>Inventory</h1>
       <Tabs at={at} label="Parts of the inventory" tabs={tabs} shown={shown} />
       {shown === 'differences' && (
         <p class="faint">
-          Where the marketplace's monthly report contradicts itself, the month before or the inventory log. A difference closes by
-          itself when a later report or log agrees.
+          Contradictions within the marketplace's monthly report, with the previous month, or with the inventory log. A difference
+          closes automatically when a later report or log agrees.
+        </p>
+      )}
+      {shown === 'on-hand-differences' && (
+        <p class="faint">
+          Units on hand, compared with the ending of the last monthly report and the movements of the inventory log since, up to
+          the same time. A difference closes automatically when both agree.
         </p>
       )}
       <Filters>
-        <TextFilter at={at} name="month" label="Month" placeholder="2026-03" />
+        {hasMonths && <TextFilter at={at} name="month" label="Month" placeholder="2026-03" pattern={monthPattern} />}
         <TextFilter at={at} name="sellerId" label="Seller" />
         {shown !== 'claims' && <TextFilter at={at} name="sku" label="SKU" />}
-        {shown !== 'claims' && <TextFilter at={at} name="gtin" label="GTIN" />}
+        {shown !== 'claims' && shown !== 'on-hand-differences' && <TextFilter at={at} name="gtin" label="GTIN" />}
         {shown === 'differences' && <ChoiceFilter at={at} name="kind" label="Kind" options={kindOptions} />}
-        {shown === 'differences' && <ChoiceFilter at={at} name="state" label="State" options={stateOptions} />}
+        {hasStates && <ChoiceFilter at={at} name="state" label="State" options={stateOptions} />}
         {shown === 'stock' && (
           <ChoiceFilter
             at={at}
@@ -270,27 +296,31 @@ export const Inventory = () => {
           />
         )}
       </Filters>
-      {shown === 'differences' ? <Differences at={at} /> : shown === 'claims' ? <Claims at={at} /> : <Stock at={at} />}
+      {shown === 'differences' && <Differences at={at} />}
+      {shown === 'claims' && <Claims at={at} />}
+      {shown === 'stock' && <Stock at={at} />}
+      {shown === 'on-hand' && <StockOnHand at={at} />}
+      {shown === 'on-hand-differences' && <StockDifferences at={at} />}
     </>
   )
 }
 
-/** The report of a GTIN for the running month, asked for now. */
-const Running = ({ sellerId, gtin }: { readonly sellerId: string; readonly gtin: string }) => {
+/** The report of a GTIN for the current month, requested on demand. */
+const CurrentMonth = ({ sellerId, gtin }: { readonly sellerId: string; readonly gtin: string }) => {
   const [report, setReport] = useState<Schemas['GtinReport'] | null>(null)
-  const { busy, act } = useAct()
-  const ask = (): void =>
-    act(async () =>
-      setReport(await answered(api.GET('/v1/reconciliation/{gtin}', { params: { path: { gtin }, query: { sellerId } } }))),
+  const { busy, runAction } = useAction()
+  const request = (): void =>
+    runAction(async () =>
+      setReport(await readAnswer(api.GET('/v1/reconciliation/{gtin}', { params: { path: { gtin }, query: { sellerId } } }))),
     )
   return (
-    <section class="card" aria-label="The running month">
-      <h2>The running month</h2>
+    <section class="card" aria-label="The current month">
+      <h2>The current month</h2>
       <p class="row">
-        <button type="button" disabled={busy} onClick={ask}>
-          {busy ? 'Asking…' : 'Ask the marketplace now'}
+        <button type="button" disabled={busy} onClick={request}>
+          {busy ? 'Requesting…' : 'Request the report now'}
         </button>
-        <span class="faint">It counts as one of the few requests an hour that the marketplace allows.</span>
+        <span class="faint">It counts as one of the few requests per hour that the marketplace allows.</span>
       </p>
       {report !== null && report.rows.length === 0 && <Empty>There is no report of {report.month} with this GTIN yet.</Empty>}
       {report?.rows.map((row) => (
@@ -315,8 +345,8 @@ const Running = ({ sellerId, gtin }: { readonly sellerId: string; readonly gtin:
 }
 
 const Months = ({ at, rows }: { readonly at: Address; readonly rows: readonly StockMonth[] }) => {
-  const wanted = at.parameters.get('month')
-  const shown = rows.find(({ month }) => month === wanted) ?? rows.at(-1)
+  const requested = at.parameters.get('month')
+  const shown = rows.find(({ month }) => month === requested) ?? rows.at(-1)
   if (shown === undefined) return <Empty>No imported report lists this SKU.</Empty>
   return (
     <>
@@ -327,7 +357,7 @@ const Months = ({ at, rows }: { readonly at: Address; readonly rows: readonly St
             <select
               id="month-of-sku"
               value={shown.month}
-              onChange={(change) => setParameters(at, { month: change.currentTarget.value })}
+              onChange={(change) => setParameters({ month: change.currentTarget.value })}
             >
               {rows.map(({ month }) => (
                 <option key={month} value={month}>
@@ -355,7 +385,7 @@ const Months = ({ at, rows }: { readonly at: Address; readonly rows: readonly St
       <Rows
         caption="Months of this SKU"
         rows={[...rows].reverse()}
-        keyOf={({ month }) => month}
+        buildKey={({ month }) => month}
         columns={[
           { head: 'Month', cell: ({ month }) => month },
           { head: 'Beginning', number: true, cell: ({ beginningQuantity }) => count(beginningQuantity) },
@@ -375,7 +405,7 @@ export const InventorySku = ({ parts }: { readonly parts: Readonly<Record<string
   const query = { sellerId, sku, limit: 1_000 }
   const months = useQuery(
     `stock ${JSON.stringify(query)}`,
-    () => answered(api.GET('/v1/reconciliation', { params: { query } })),
+    () => readAnswer(api.GET('/v1/reconciliation', { params: { query } })),
     { topics: ['reconciliation'], everyMs: 60_000 },
   )
   const gtin = months.data?.items.findLast((row) => row.gtin !== null)?.gtin ?? null
@@ -384,10 +414,10 @@ export const InventorySku = ({ parts }: { readonly parts: Readonly<Record<string
       <h1 tabIndex={-1}>{sku}</h1>
       <p class="faint">
         Of {sellerId}
-        {gtin === null ? '' : `, GTIN ${gtin}`}. <a href="/console/inventory">All of the inventory</a>
+        {gtin === null ? '' : `, GTIN ${gtin}`}. <a href="/console/inventory">All inventory</a>
       </p>
       <Loaded query={months}>{({ items }) => <Months at={at} rows={items} />}</Loaded>
-      {may('operate') && gtin !== null && /^\d{8,14}$/.test(gtin) && <Running sellerId={sellerId} gtin={gtin} />}
+      {may('operate') && gtin !== null && /^\d{8,14}$/.test(gtin) && <CurrentMonth sellerId={sellerId} gtin={gtin} />}
       <h2>Differences</h2>
       <Differences at={at} fixed={{ sellerId, sku }} />
     </>

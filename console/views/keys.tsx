@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
-import { answered, api, type Schemas } from '../lib/api.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
-import { chosen, useAddress } from '../lib/router.ts'
-import { Field, ReasonDialog, textIn, textsIn } from '../parts/dialog.tsx'
+import { readChoices, useAddress } from '../lib/router.ts'
+import { Field, ReasonDialog, readText, readTexts } from '../parts/dialog.tsx'
 import { ChoiceFilter, Filters } from '../parts/filters.tsx'
 import { SecretOnce } from '../parts/secret.tsx'
 import { List } from '../parts/table.tsx'
@@ -14,35 +14,35 @@ type Key = Schemas['Key']
 const scopes = [
   ['read', 'Read'],
   ['events:write', 'Post events'],
-  ['operate', 'Operate: decide, change, give out keys'],
+  ['operate', 'Operate: decide, change, add keys'],
 ] as const
 
-type Asked = { readonly what: 'add' } | { readonly what: 'rotate' | 'revoke'; readonly key: Key }
+type KeyDialog = { readonly kind: 'add' } | { readonly kind: 'rotate' | 'revoke'; readonly key: Key }
 
-const AddKey = ({ close, made }: { readonly close: () => void; readonly made: (key: Schemas['NewKey']) => void }) => (
+const AddKey = ({ close, onCreated }: { readonly close: () => void; readonly onCreated: (key: Schemas['NewKey']) => void }) => (
   <ReasonDialog
     title="Add a key"
-    meaning="The key is shown once, when it has been added. It can have no right that you do not have."
+    meaning="The key is shown once, when it has been added. It cannot have rights that you do not have."
     action="Add"
-    decide={async (because, form) => {
-      const sellers = textsIn(form, 'sellerIds')
+    decide={async (reasonAndActor, form) => {
+      const sellers = readTexts(form, 'sellerIds')
       const body = {
-        name: textIn(form, 'name'),
+        name: readText(form, 'name'),
         scopes: scopes.flatMap(([scope]) => (form.getAll('scopes').includes(scope) ? [scope] : [])),
         sellerIds: sellers.length === 0 ? null : sellers,
-        ...because,
+        ...reasonAndActor,
       }
-      made(await answered(api.POST('/v1/keys', { body })))
+      onCreated(await readAnswer(api.POST('/v1/keys', { body })))
     }}
     close={close}
   >
-    <Field name="name" label="Name" hint="Who acts with it, as the audit says." required />
+    <Field name="name" label="Name" hint="The actor in the audit." required />
     <fieldset>
       <legend>Rights</legend>
-      {scopes.map(([scope, words]) => (
+      {scopes.map(([scope, label]) => (
         <label key={scope} class="choice">
           <input type="checkbox" name="scopes" value={scope} defaultChecked={scope === 'read'} />
-          {words}
+          {label}
         </label>
       ))}
     </fieldset>
@@ -53,14 +53,14 @@ const AddKey = ({ close, made }: { readonly close: () => void; readonly made: (k
 /** Keys of programs and people. */
 export const Keys = () => {
   const at = useAddress()
-  const [asked, setAsked] = useState<Asked | null>(null)
-  const [made, setMade] = useState<Schemas['NewKey'] | null>(null)
-  const query = chosen(at, { state: ['all'] })
-  const keys = usePage('keys', at, query, (page) => answered(api.GET('/v1/keys', { params: { query: page } })), {
+  const [dialog, setDialog] = useState<KeyDialog | null>(null)
+  const [created, setCreated] = useState<Schemas['NewKey'] | null>(null)
+  const query = readChoices(at, { state: ['all'] })
+  const keys = usePage('keys', at, query, (page) => readAnswer(api.GET('/v1/keys', { params: { query: page } })), {
     everyMs: 60_000,
   })
   const show = (key: Schemas['NewKey']): void => {
-    setMade(key)
+    setCreated(key)
     keys.reload()
   }
   return (
@@ -68,13 +68,13 @@ export const Keys = () => {
       <h1 tabIndex={-1}>Keys</h1>
       <p class="row">
         <span class="faint">
-          Each program and person has a key of its own; <a href="/console/audit">the audit</a> says what was done with it.
+          Each program and person has its own key; <a href="/console/audit">the audit</a> records the actions with it.
         </span>
-        <button type="button" onClick={() => setAsked({ what: 'add' })}>
+        <button type="button" onClick={() => setDialog({ kind: 'add' })}>
           Add a key
         </button>
       </p>
-      {made !== null && <SecretOnce what={`Key ${made.name}`} secret={made.key} done={() => setMade(null)} />}
+      {created !== null && <SecretOnce name={`Key ${created.name}`} secret={created.key} done={() => setCreated(null)} />}
       <Filters>
         <ChoiceFilter
           at={at}
@@ -82,7 +82,7 @@ export const Keys = () => {
           label="State"
           options={[
             ['', 'Active'],
-            ['all', 'Revoked ones too'],
+            ['all', 'Active and revoked'],
           ]}
         />
       </Filters>
@@ -90,16 +90,21 @@ export const Keys = () => {
         caption="Keys"
         query={keys}
         at={at}
-        keyOf={({ id }) => id}
+        buildKey={({ id }) => id}
         empty="There is no key besides API_KEY. Add one for each program and person."
         csv={{ path: `/v1/keys?${new URLSearchParams(query)}`, name: 'keys' }}
         columns={[
-          { head: 'Name', cell: ({ name, id }) => <a href={`/console/audit?keyId=${encodeURIComponent(id)}`}>{name}</a> },
-          { head: 'Rights', cell: (key) => key.scopes.join(', ') },
-          { head: 'Sellers', cell: ({ sellerIds }) => (sellerIds === null ? 'all' : sellerIds.join(', ')) },
+          {
+            head: 'Name',
+            wraps: true,
+            cell: ({ name, id }) => <a href={`/console/audit?keyId=${encodeURIComponent(id)}`}>{name}</a>,
+          },
+          { head: 'Rights', wraps: true, cell: (key) => key.scopes.join(', ') },
+          { head: 'Sellers', wraps: true, cell: ({ sellerIds }) => (sellerIds === null ? 'all' : sellerIds.join(', ')) },
           { head: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />) },
           {
             head: 'Added',
+            wraps: true,
             cell: ({ createdAt, createdBy }) => (
               <>
                 <Time at={createdAt} /> by {createdBy}
@@ -110,15 +115,16 @@ export const Keys = () => {
           { head: 'Old secret until', cell: ({ previousUntil }) => <Time at={previousUntil} /> },
           {
             head: 'Actions',
+            wraps: true,
             cell: (key) =>
               key.revokedAt !== null ? (
                 <Badge tone="bad">revoked</Badge>
               ) : (
                 <span class="row">
-                  <button type="button" aria-label={`Rotate ${key.name}`} onClick={() => setAsked({ what: 'rotate', key })}>
+                  <button type="button" aria-label={`Rotate ${key.name}`} onClick={() => setDialog({ kind: 'rotate', key })}>
                     Rotate
                   </button>
-                  <button type="button" aria-label={`Revoke ${key.name}`} onClick={() => setAsked({ what: 'revoke', key })}>
+                  <button type="button" aria-label={`Revoke ${key.name}`} onClick={() => setDialog({ kind: 'revoke', key })}>
                     Revoke
                   </button>
                 </span>
@@ -126,33 +132,33 @@ export const Keys = () => {
           },
         ]}
       />
-      {asked?.what === 'add' && <AddKey close={() => setAsked(null)} made={show} />}
-      {asked?.what === 'rotate' && (
+      {dialog?.kind === 'add' && <AddKey close={() => setDialog(null)} onCreated={show} />}
+      {dialog?.kind === 'rotate' && (
         <ReasonDialog
-          title={`Rotate ${asked.key.name}`}
-          meaning="It gets another secret, which is shown once. The one before is accepted for the time of the overlap."
+          title={`Rotate ${dialog.key.name}`}
+          meaning="It gets a new secret, which is shown once. The previous secret is accepted during the overlap."
           action="Rotate"
-          decide={async (because, form) => {
-            const overlapSeconds = Math.round(Number(textIn(form, 'overlapHours')) * 3_600)
-            const parameters = { params: { path: { id: asked.key.id } }, body: { overlapSeconds, ...because } }
-            show(await answered(api.POST('/v1/keys/{id}/rotate', parameters)))
+          decide={async (reasonAndActor, form) => {
+            const overlapSeconds = Math.round(Number(readText(form, 'overlapHours')) * 3_600)
+            const parameters = { params: { path: { id: dialog.key.id } }, body: { overlapSeconds, ...reasonAndActor } }
+            show(await readAnswer(api.POST('/v1/keys/{id}/rotate', parameters)))
           }}
-          close={() => setAsked(null)}
+          close={() => setDialog(null)}
         >
           <Field name="overlapHours" label="Overlap in hours" type="number" initial="24" required />
         </ReasonDialog>
       )}
-      {asked?.what === 'revoke' && (
+      {dialog?.kind === 'revoke' && (
         <ReasonDialog
-          title={`Revoke ${asked.key.name}`}
-          meaning="It is refused from now on, and sessions that were opened with it end. This cannot be taken back."
+          title={`Revoke ${dialog.key.name}`}
+          meaning="It is refused from now on, and sessions that were opened with it end. This cannot be undone."
           action="Revoke"
-          decide={async (because) => {
-            await answered(api.DELETE('/v1/keys/{id}', { params: { path: { id: asked.key.id }, query: because } }))
-            toast(`The key ${asked.key.name} is revoked.`)
+          decide={async (reasonAndActor) => {
+            await readAnswer(api.DELETE('/v1/keys/{id}', { params: { path: { id: dialog.key.id }, query: reasonAndActor } }))
+            toast(`The key ${dialog.key.name} is revoked.`)
             keys.reload()
           }}
-          close={() => setAsked(null)}
+          close={() => setDialog(null)}
         />
       )}
     </>

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { answered, api, type Schemas } from '../lib/api.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { differences } from '../lib/json.ts'
 import { useQuery } from '../lib/query.ts'
-import { useAct } from '../parts/act.ts'
+import { useAction } from '../parts/action.ts'
 import { Attempts } from '../parts/attempts.tsx'
-import { CommandState, commandAddress, doing, sentences } from '../parts/commands.tsx'
-import { EventState, EventTrouble, eventAddress } from '../parts/events.tsx'
+import { CommandState, commandAddress, explainCommand, formatCommand } from '../parts/commands.tsx'
+import { EventProblem, EventState, eventAddress } from '../parts/events.tsx'
 import { OrderState, UnitsBar } from '../parts/orders.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
@@ -16,69 +16,69 @@ type Order = Schemas['Order']
 type Buyer = Schemas['Buyer']
 type Event = Schemas['ListedEvent']
 
-const mostDifferences = 30
+const maxDifferences = 30
 
-interface Moment {
+interface TimelineEntry {
   readonly key: string
   readonly at: string
-  readonly what: string
+  readonly kind: string
   readonly title: ComponentChildren
   readonly body?: ComponentChildren
 }
 
-const versionMoments = ({ history }: Order): readonly Moment[] =>
+const buildVersionEntries = ({ history }: Order): readonly TimelineEntry[] =>
   history.versions.map((version, index) => {
     const before = history.versions[index - 1]
     const found = before === undefined ? [] : differences(before.raw, version.raw)
     return {
       key: `version ${version.firstSeenAt} ${index}`,
       at: version.firstSeenAt,
-      what: 'Version',
+      kind: 'Version',
       title: before === undefined ? 'The oldest version that is kept' : `The marketplace reported ${found.length} changed fields`,
       body: (
         <>
           {found.length > 0 && (
             <Rows
               caption="Changed fields"
-              rows={found.slice(0, mostDifferences)}
-              keyOf={({ path }) => path}
+              rows={found.slice(0, maxDifferences)}
+              buildKey={({ path }) => path}
               columns={[
-                { head: 'Field', cell: ({ path }) => path },
-                { head: 'Before', cell: ({ before: was }) => was ?? <None /> },
-                { head: 'After', cell: ({ after }) => after ?? <None /> },
+                { head: 'Field', wraps: true, cell: ({ path }) => path },
+                { head: 'Before', wraps: true, cell: ({ before: was }) => was ?? <None /> },
+                { head: 'After', wraps: true, cell: ({ after }) => after ?? <None /> },
               ]}
             />
           )}
-          {found.length > mostDifferences && <p class="faint">The first {mostDifferences} are shown.</p>}
+          {found.length > maxDifferences && <p class="faint">The first {maxDifferences} are shown.</p>}
           <Raw summary="The record" value={version.raw} />
         </>
       ),
     }
   })
 
-const changeMoments = ({ history }: Order): readonly Moment[] =>
+const buildChangeEntries = ({ history }: Order): readonly TimelineEntry[] =>
   history.changes.map((change) => ({
     key: `change ${change.seq}`,
     at: change.occurredAt,
-    what: 'Change',
+    kind: 'Change',
     title: `${change.type}${change.lineNumber === null ? '' : `, line ${change.lineNumber}`}`,
     body: <Raw summary="Data" value={change.data} />,
   }))
 
-const commandMoments = ({ commands }: Order): readonly Moment[] =>
+const buildCommandEntries = ({ commands }: Order): readonly TimelineEntry[] =>
   commands.flatMap((command) => [
     {
       key: `command ${command.id}`,
       at: command.createdAt,
-      what: 'Command',
+      kind: 'Command',
       title: (
         <>
-          <a href={commandAddress(command.id)}>{doing(command)}</a> <CommandState state={command.state} />
+          <a href={commandAddress(command.id)}>{formatCommand(command)}</a> <CommandState state={command.state} />
         </>
       ),
       body: (
         <>
-          {sentences(command).length > 0 && <p>{sentences(command).join(' ')}</p>}
+          {explainCommand(command).length > 0 && <p>{explainCommand(command).join(' ')}</p>}
           {command.attempts.length > 0 && <Attempts command={command} />}
         </>
       ),
@@ -86,35 +86,40 @@ const commandMoments = ({ commands }: Order): readonly Moment[] =>
     ...command.decisions.map((decision) => ({
       key: `decision ${command.id} ${decision.decidedAt}`,
       at: decision.decidedAt,
-      what: 'Decision',
-      title: `${decision.actor} decided on “${doing(command)}”: ${decision.decision}`,
+      kind: 'Decision',
+      title: `${decision.actor} decided on “${formatCommand(command)}”: ${decision.decision}`,
       body: <p>{decision.reason}</p>,
     })),
   ])
 
-const eventMoments = (events: readonly Event[]): readonly Moment[] =>
+const buildEventEntries = (events: readonly Event[]): readonly TimelineEntry[] =>
   events.map((event) => ({
     key: `event ${event.source} ${event.id}`,
     at: event.receivedAt,
-    what: 'Event',
+    kind: 'Event',
     title: (
       <>
         {event.type}{' '}
         <a href={eventAddress(event)}>
-          {event.id} from {event.source}
+          <span class="whole">{event.id}</span> from {event.source}
         </a>{' '}
         <EventState state={event.state} />
       </>
     ),
-    ...(event.problem === null && event.waitsFor === null ? {} : { body: <EventTrouble event={event} /> }),
+    ...(event.problem === null && event.waitsFor === null ? {} : { body: <EventProblem event={event} /> }),
   }))
 
 const kinds = ['Event', 'Command', 'Decision', 'Version', 'Change'] as const
 
 const Timeline = ({ order, events }: { readonly order: Order; readonly events: readonly Event[] }) => {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
-  const moments = [...eventMoments(events), ...commandMoments(order), ...versionMoments(order), ...changeMoments(order)]
-    .filter(({ what }) => !hidden.has(what))
+  const entries = [
+    ...buildEventEntries(events),
+    ...buildCommandEntries(order),
+    ...buildVersionEntries(order),
+    ...buildChangeEntries(order),
+  ]
+    .filter(({ kind }) => !hidden.has(kind))
     .sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
   const toggle = (kind: string): void => {
     const next = new Set(hidden)
@@ -124,7 +129,7 @@ const Timeline = ({ order, events }: { readonly order: Order; readonly events: r
   return (
     <>
       <fieldset class="row">
-        <legend class="visually-hidden">What the timeline shows</legend>
+        <legend class="visually-hidden">Kinds of entries</legend>
         {kinds.map((kind) => (
           <label key={kind}>
             <input type="checkbox" checked={!hidden.has(kind)} onChange={() => toggle(kind)} /> {kind}s
@@ -132,10 +137,10 @@ const Timeline = ({ order, events }: { readonly order: Order; readonly events: r
         ))}
       </fieldset>
       <ol class="timeline">
-        {moments.map(({ key, at, what, title, body }) => (
-          <li key={key} class={`moment ${what.toLowerCase()}`}>
+        {entries.map(({ key, at, kind, title, body }) => (
+          <li key={key} class={`moment ${kind.toLowerCase()}`}>
             <p>
-              <Time at={at} /> <span class="badge plain">{what}</span> {title}
+              <Time at={at} /> <span class="badge plain">{kind}</span> {title}
             </p>
             {body}
           </li>
@@ -148,12 +153,12 @@ const Timeline = ({ order, events }: { readonly order: Order; readonly events: r
 const Buyer = ({ order }: { readonly order: Order }) => {
   const [shown, setShown] = useState<Buyer | null>(null)
   const buyer = shown ?? order
-  const { busy, act } = useAct()
+  const { busy, runAction } = useAction()
   const reveal = (): void =>
-    act(async () => {
+    runAction(async () => {
       const { purchaseOrderId, sellerId } = order
       setShown(
-        await answered(
+        await readAnswer(
           api.POST('/v1/orders/{purchaseOrderId}/reveal', { params: { path: { purchaseOrderId } }, body: { sellerId } }),
         ),
       )
@@ -184,20 +189,20 @@ const Buyer = ({ order }: { readonly order: Order }) => {
           <button type="button" disabled={busy} onClick={reveal}>
             Show the buyer's data
           </button>
-          <span class="faint">The audit records that you asked.</span>
+          <span class="faint">The audit records this request.</span>
         </p>
       )}
     </section>
   )
 }
 
-const reservedOf = ({ ledger }: Order['lines'][number]): number => {
+const countReserved = ({ ledger }: Order['lines'][number]): number => {
   if (ledger === null) return 0
   const { reserved, inFlight } = ledger
   return reserved.ship + reserved.cancel + (inFlight !== null && inFlight.kind !== 'refund' ? inFlight.quantity : 0)
 }
 
-const Shown = ({ order, events }: { readonly order: Order; readonly events: readonly Event[] }) => (
+const OrderDetails = ({ order, events }: { readonly order: Order; readonly events: readonly Event[] }) => (
   <>
     <h1 tabIndex={-1}>Order {order.purchaseOrderId}</h1>
     <div class="grid">
@@ -215,7 +220,9 @@ const Shown = ({ order, events }: { readonly order: Order; readonly events: read
             )}
           </dd>
           <dt>Seller</dt>
-          <dd>{order.sellerId}</dd>
+          <dd>
+            <span class="whole">{order.sellerId}</span>
+          </dd>
           <dt>Ordered</dt>
           <dd>
             <Time at={order.orderDate} />
@@ -236,7 +243,7 @@ const Shown = ({ order, events }: { readonly order: Order; readonly events: read
               </>
             )}
           </dd>
-          <dt>Cancelled by itself</dt>
+          <dt>Automatic cancellation</dt>
           <dd>
             <Countdown to={order.autoCancelAt} sellerId={order.sellerId} />
           </dd>
@@ -252,21 +259,22 @@ const Shown = ({ order, events }: { readonly order: Order; readonly events: read
     {order.lines.map((line) => (
       <section key={line.lineNumber} class="card" aria-label={`Line ${line.lineNumber}`}>
         <p>
-          <strong>
+          <strong class="whole">
             {line.ordered} × {line.sku ?? 'unknown SKU'}
           </strong>{' '}
           {line.productName} <span class="faint">line {line.lineNumber}</span>
           {line.intentToCancel && <span class="badge warn">the buyer asks to cancel</span>}
         </p>
-        <UnitsBar line={line} reserved={reservedOf(line)} />
+        <UnitsBar line={line} reserved={countReserved(line)} />
         <ul class="plain">
-          {line.statuses
-            .filter(({ trackingNumber }) => trackingNumber !== null)
-            .map(({ trackingNumber, carrier, quantity, shippedAt }) => (
-              <li key={trackingNumber}>
-                {quantity} by {carrier ?? 'an unknown carrier'}, tracking number {trackingNumber}, <Time at={shippedAt} />
-              </li>
-            ))}
+          {line.shipments.map(({ trackingNumber, carrier, quantity, shownQuantity, shippedAt }) => (
+            <li key={`${carrier} ${trackingNumber} ${shippedAt}`}>
+              {quantity} by {carrier ?? 'an unknown carrier'},{' '}
+              {trackingNumber === null ? 'no tracking number' : 'tracking number '}
+              {trackingNumber !== null && <span class="whole">{trackingNumber}</span>}, <Time at={shippedAt} />
+              {shownQuantity < quantity && <span class="faint">; the marketplace now shows {shownQuantity}</span>}
+            </li>
+          ))}
         </ul>
       </section>
     ))}
@@ -275,25 +283,25 @@ const Shown = ({ order, events }: { readonly order: Order; readonly events: read
   </>
 )
 
-/** One order with all that happened to it. */
+/** One order with its timeline. */
 export const OrderView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
   const { sellerId = '', purchaseOrderId = '' } = parts
   const order = useQuery(
     `order ${sellerId} ${purchaseOrderId}`,
     () =>
-      answered(
+      readAnswer(
         api.GET('/v1/orders/{purchaseOrderId}', { params: { path: { purchaseOrderId }, query: { sellerId, masked: 'true' } } }),
       ),
     { topics: ['order', 'command'] },
   )
   const events = useQuery(
     `events of ${sellerId} ${purchaseOrderId}`,
-    () => answered(api.GET('/v1/events', { params: { query: { purchaseOrderId, sellerId, limit: 200 } } })),
+    () => readAnswer(api.GET('/v1/events', { params: { query: { purchaseOrderId, sellerId, limit: 200 } } })),
     { topics: ['event', 'command'] },
   )
   return (
     <Loaded query={order} heading={`Order ${purchaseOrderId}`}>
-      {(data) => <Shown order={data} events={events.data?.items ?? []} />}
+      {(data) => <OrderDetails order={data} events={events.data?.items ?? []} />}
     </Loaded>
   )
 }

@@ -1,7 +1,7 @@
-import { answered, api } from '../lib/api.ts'
+import { api, readAnswer } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
-import { chosen, filtersOf, flags, given, oneOf, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, optionsOf, PeriodFilter, TextFilter } from '../parts/filters.tsx'
+import { flags, listFilters, readChoice, readChoices, readParameters, useAddress } from '../lib/router.ts'
+import { buildOptions, ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { Countdown, Money, None, Time } from '../parts/text.tsx'
@@ -14,11 +14,11 @@ const outcomes = ['shipped', 'cancelled', 'refunded'] as const
 export const Orders = () => {
   const address = useAddress()
   const query = {
-    ...given(address, texts),
-    ...chosen(address, { open: flags, outcome: outcomes }),
-    sort: oneOf(address, 'sort', ['shipBy', 'acknowledgeBy']) ?? ('-orderDate' as const),
+    ...readParameters(address, texts),
+    ...readChoices(address, { open: flags, outcome: outcomes }),
+    sort: readChoice(address, 'sort', ['shipBy', 'acknowledgeBy']) ?? ('-orderDate' as const),
   }
-  const orders = usePage('orders', address, query, (page) => answered(api.GET('/v1/orders', { params: { query: page } })), {
+  const orders = usePage('orders', address, query, (page) => readAnswer(api.GET('/v1/orders', { params: { query: page } })), {
     topics: ['order'],
   })
   return (
@@ -40,18 +40,18 @@ export const Orders = () => {
             ['false', 'Done'],
           ]}
         />
-        <ChoiceFilter at={address} name="outcome" label="Outcome" options={optionsOf(outcomes)} />
+        <ChoiceFilter at={address} name="outcome" label="Outcome" options={buildOptions(outcomes)} />
         <PeriodFilter at={address} name="created" label="Ordered" />
       </Filters>
       <List
         caption="Orders"
         query={orders}
         at={address}
-        keyOf={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
+        buildKey={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
         empty={
-          filtersOf(address).length === 0
+          listFilters(address).length === 0
             ? 'No order has been read yet.'
-            : 'No order fits the filters. Ids, SKUs and tracking numbers are compared as a whole.'
+            : 'No order matches the filters. Fields other than Search compare ids, SKUs and tracking numbers as a whole.'
         }
         csv={{ path: `/v1/orders?${new URLSearchParams(query)}`, name: 'orders' }}
         columns={[
@@ -60,7 +60,7 @@ export const Orders = () => {
           { head: 'Seller', cell: ({ sellerId }) => sellerId },
           { head: 'Ordered', sort: { by: '-orderDate', ascending: false }, cell: ({ orderDate }) => <Time at={orderDate} /> },
           { head: 'State', cell: (order) => <OrderState order={order} /> },
-          { head: 'Units', cell: ({ lines }) => <Skus lines={lines} /> },
+          { head: 'Units', wraps: true, cell: ({ lines }) => <Skus lines={lines} /> },
           {
             head: 'Ship',
             sort: { by: 'shipBy', ascending: true },

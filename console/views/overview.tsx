@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { answered, api, type Schemas } from '../lib/api.ts'
-import { count, several, span } from '../lib/format.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
+import { count, formatDuration, formatRate, pluralize } from '../lib/format.ts'
 import { useQuery } from '../lib/query.ts'
-import { useOverview } from '../lib/questions.ts'
 import { useAddress } from '../lib/router.ts'
+import { useOverview } from '../lib/shared-queries.ts'
 import { Columns } from '../parts/charts.tsx'
 import { Demonstration } from '../parts/demonstration.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
@@ -11,12 +11,12 @@ import { syncAddress } from '../parts/syncs.tsx'
 import { Rows } from '../parts/table.tsx'
 import { Badge, Countdown, None, Time } from '../parts/text.tsx'
 
-/** Days of which the orders are counted by state. */
+/** Number of days whose orders are counted by state. */
 const days = 7
-/** Operations that are shown at once. */
-const mostOperations = 10
+/** Operations that are shown without expanding. */
+const maxOperations = 10
 /** Rate limits of an operation that are shown. */
-const mostLimits = 20
+const maxLimits = 20
 
 const Tile = ({
   label,
@@ -27,7 +27,7 @@ const Tile = ({
   readonly label: string
   readonly value: number
   readonly to: string
-  /** Colour when there is any. */
+  /** Colour if the value is not zero. */
   readonly tone?: string
 }) => (
   <li class={`tile ${value > 0 ? tone : ''}`}>
@@ -101,24 +101,24 @@ const Figures = ({ overview }: { readonly overview: Schemas['Overview'] }) => {
 
 const hourMs = 3_600_000
 
-/** A period as parameters of a list; without an end it goes on. */
+/** A period as parameters of a list; `hours` null: without an end. */
 const period = (name: string, from: string, hours: number | null): Readonly<Record<string, string>> => ({
   [`${name}From`]: from,
   ...(hours === null ? {} : { [`${name}To`]: new Date(Date.parse(from) + hours * hourMs).toISOString() }),
 })
 
-const rowsOf = (view: string, parameters: Readonly<Record<string, string>>): string =>
+const listRows = (view: string, parameters: Readonly<Record<string, string>>): string =>
   `/console/${view}?${new URLSearchParams(parameters)}`
 
-/** Orders of the last days by what has become of them. */
+/** Orders of the last days by state. */
 const OrderStates = () => {
-  const states = useQuery('order-states', () => answered(api.GET('/v1/order-states', { params: { query: { days } } })), {
+  const states = useQuery('order-states', () => readAnswer(api.GET('/v1/order-states', { params: { query: { days } } })), {
     everyMs: 60_000,
   })
   return (
     <Loaded query={states}>
       {({ from, ordered, open, shipped, cancelled, refunded }) => {
-        const to = (more: Readonly<Record<string, string>>): string => rowsOf('orders', { createdFrom: from, ...more })
+        const to = (more: Readonly<Record<string, string>>): string => listRows('orders', { createdFrom: from, ...more })
         return (
           <Group title={`Orders of the last ${days} days`}>
             <Tile label="ordered" value={ordered} to={to({})} />
@@ -134,7 +134,7 @@ const OrderStates = () => {
 }
 
 const Throughput = () => {
-  const work = useQuery('throughput', () => answered(api.GET('/v1/throughput')), {
+  const work = useQuery('throughput', () => readAnswer(api.GET('/v1/throughput')), {
     topics: ['order', 'command'],
     everyMs: 60_000,
   })
@@ -145,9 +145,9 @@ const Throughput = () => {
           new Date(from).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' }),
         )
         const ordered = (step: number, hours: number): string =>
-          rowsOf('orders', period('created', items[step]?.orderedFrom ?? '', hours))
+          listRows('orders', period('created', items[step]?.orderedFrom ?? '', hours))
         const settled = (step: number, hours: number, more: Readonly<Record<string, string>> = {}): string =>
-          rowsOf('commands', { ...more, ...period('settled', items[step]?.from ?? '', hours) })
+          listRows('commands', { ...more, ...period('settled', items[step]?.from ?? '', hours) })
         return (
           <div class="grid">
             <div class="card">
@@ -182,7 +182,7 @@ const Throughput = () => {
 
 const ResourceLag = ({ lag }: { readonly lag: Schemas['ResourceLag'] }) => {
   const { resource, lagMs, furthest, failing, behind, unread } = lag
-  const rows = (more: Readonly<Record<string, string>>): string => rowsOf('syncs', { resource, ...more })
+  const rows = (more: Readonly<Record<string, string>>): string => listRows('syncs', { resource, ...more })
   const tone = failing > 0 ? 'bad' : behind > 0 ? 'warn' : 'good'
   return (
     <li>
@@ -194,7 +194,7 @@ const ResourceLag = ({ lag }: { readonly lag: Schemas['ResourceLag'] }) => {
       {unread > 0 && <a href={rows({ unread: 'true' })}>{count(unread)} not read yet</a>}
       {lagMs !== null && furthest !== null && (
         <a href={syncAddress(resource, furthest)}>
-          <Badge tone={tone}>{span(lagMs)}</Badge>
+          <Badge tone={tone}>{formatDuration(lagMs)}</Badge>
         </a>
       )}
     </li>
@@ -202,7 +202,7 @@ const ResourceLag = ({ lag }: { readonly lag: Schemas['ResourceLag'] }) => {
 }
 
 const Lags = () => {
-  const lags = useQuery('lags', () => answered(api.GET('/v1/lags')), { everyMs: 15_000 })
+  const lags = useQuery('lags', () => readAnswer(api.GET('/v1/lags')), { everyMs: 15_000 })
   return (
     <Loaded query={lags}>
       {({ items }) =>
@@ -211,7 +211,8 @@ const Lags = () => {
         ) : (
           <>
             <p class="faint">
-              The longest time since a stream read everything, over all sellers. <a href="/console/syncs">All streams</a>.
+              Maximum age of the newest data of each sync, over all sellers. Slower streams, such as a daily reread, count only if
+              they fail or are behind. <a href="/console/syncs">All streams</a>.
             </p>
             <ul class="lines" aria-label="Lag of each sync">
               {items.map((lag) => (
@@ -232,17 +233,17 @@ const Until = ({ at }: { readonly at: string | null }) =>
     </span>
   )
 
-const limitsOf = (operation: string): string => `/?${new URLSearchParams({ limits: operation })}`
+const buildLimits = (operation: string): string => `/?${new URLSearchParams({ limits: operation })}`
 
 const Limits = ({ items }: { readonly items: readonly Schemas['OperationBudget'][] }) => (
   <ul class="lines">
     {items.map(({ operation, limits, usedUp, least }) => (
       <li key={operation}>
-        <a class="what" href={limitsOf(operation)}>
+        <a class="what" href={buildLimits(operation)}>
           {operation}
         </a>
-        <a href={limitsOf(operation)}>
-          {count(Math.floor(least.available))} left of {count(Math.round(least.perMinute))} a minute
+        <a href={buildLimits(operation)}>
+          {count(Math.floor(least.available))} left of {formatRate(least.perMinute)}
           {limits > 1 && `, ${least.sellerId}`}
         </a>
         {limits > 1 && usedUp > 0 && <Badge tone="warn">{`${count(usedUp)} of ${count(limits)} used up`}</Badge>}
@@ -252,10 +253,10 @@ const Limits = ({ items }: { readonly items: readonly Schemas['OperationBudget']
   </ul>
 )
 
-/** What stands behind the limit of an operation. */
-const LimitsOf = ({ operation }: { readonly operation: string }) => {
-  const query = { operation, limit: mostLimits }
-  const budget = useQuery(`budget ${operation}`, () => answered(api.GET('/v1/budget', { params: { query } })), {
+/** The rate limits of an operation, by seller. */
+const OperationLimits = ({ operation }: { readonly operation: string }) => {
+  const query = { operation, limit: maxLimits }
+  const budget = useQuery(`budget ${operation}`, () => readAnswer(api.GET('/v1/budget', { params: { query } })), {
     everyMs: 15_000,
   })
   return (
@@ -267,15 +268,15 @@ const LimitsOf = ({ operation }: { readonly operation: string }) => {
             <Rows
               caption={`Rate limits of ${operation}`}
               rows={items}
-              keyOf={({ sellerId, scope }) => `${sellerId}/${scope}`}
+              buildKey={({ sellerId, scope }) => `${sellerId}/${scope}`}
               columns={[
                 { head: 'Seller', cell: ({ sellerId, scope }) => (scope === null ? sellerId : `${sellerId} ${scope}`) },
                 { head: 'Left now', number: true, cell: ({ available }) => count(Math.floor(available)) },
-                { head: 'A minute', number: true, cell: ({ perMinute }) => count(Math.round(perMinute)) },
+                { head: 'Rate', number: true, cell: ({ perMinute }) => formatRate(perMinute) },
                 { head: 'Blocked', cell: ({ blockedUntil }) => (blockedUntil === null ? <None /> : <Until at={blockedUntil} />) },
               ]}
             />
-            {items.length === mostLimits && <p class="faint">The {mostLimits} with least left.</p>}
+            {items.length === maxLimits && <p class="faint">The {maxLimits} with the fewest remaining requests.</p>}
           </>
         )}
       </Loaded>
@@ -285,23 +286,25 @@ const LimitsOf = ({ operation }: { readonly operation: string }) => {
 }
 
 const Budget = () => {
-  const budget = useQuery('budget', () => answered(api.GET('/v1/budget/operations')), { everyMs: 15_000 })
+  const budget = useQuery('budget', () => readAnswer(api.GET('/v1/budget/operations')), { everyMs: 15_000 })
   const operation = useAddress().parameters.get('limits')
   return (
     <>
-      {operation !== null && <LimitsOf operation={operation} />}
+      {operation !== null && <OperationLimits operation={operation} />}
       <Loaded query={budget}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>Nothing was asked of the marketplace lately.</Empty>
+            <Empty>There were no recent requests to the marketplace.</Empty>
           ) : (
             <>
-              <p class="faint">What is left of each, of the seller with least. The name leads to all sellers.</p>
-              <Limits items={items.slice(0, mostOperations)} />
-              {items.length > mostOperations && (
+              <p class="faint">
+                Remaining requests of each operation, for the seller with the fewest. The name links to all sellers.
+              </p>
+              <Limits items={items.slice(0, maxOperations)} />
+              {items.length > maxOperations && (
                 <details>
-                  <summary>{several(items.length - mostOperations, 'more operation')}</summary>
-                  <Limits items={items.slice(mostOperations)} />
+                  <summary>{pluralize(items.length - maxOperations, 'more operation')}</summary>
+                  <Limits items={items.slice(maxOperations)} />
                 </details>
               )}
             </>
@@ -312,7 +315,7 @@ const Budget = () => {
   )
 }
 
-/** What stands out, in numbers that lead to their rows. */
+/** The main numbers, with links to their rows. */
 export const Overview = () => {
   const overview = useOverview()
   return (
@@ -324,8 +327,8 @@ export const Overview = () => {
           <>
             {data.orders.open === 0 && (
               <p class="notice">
-                No order is open. Orders appear here as soon as the marketplace reports them; a first reading of the past may take
-                a while, as <a href="/console/syncs">the syncs</a> show.
+                No order is open. Orders appear here as soon as the marketplace reports them; the first import may take a while:
+                see <a href="/console/syncs">the syncs</a>.
               </p>
             )}
             <Figures overview={data} />

@@ -1,8 +1,8 @@
-import { answered, api, type Schemas } from '../lib/api.ts'
-import { several } from '../lib/format.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
+import { pluralize } from '../lib/format.ts'
 import { useQuery } from '../lib/query.ts'
-import { oneOf, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
+import { readChoice, useAddress } from '../lib/router.ts'
+import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
 import { Badge } from '../parts/text.tsx'
@@ -16,22 +16,22 @@ const Value = ({ value, secret, isSet }: Setting) => {
   return <span class={value === null ? 'faint' : ''}>{value === null ? 'not set' : value === '' ? 'empty' : value}</span>
 }
 
-/** The settings that are in force. */
+/** The effective settings. */
 export const Settings = () => {
   const at = useAddress()
-  const settings = useQuery('settings', () => answered(api.GET('/v1/settings')), { everyMs: 300_000 })
-  const from = oneOf(at, 'from', origins)
+  const settings = useQuery('settings', () => readAnswer(api.GET('/v1/settings')), { everyMs: 300_000 })
+  const from = readChoice(at, 'from', origins)
   const name = (at.parameters.get('name') ?? '').toUpperCase()
   return (
     <>
       <h1 tabIndex={-1}>Settings</h1>
       <p class="faint">
-        What holds in the process that answers, since its start. Values of secrets never leave it. Settings change with the
-        environment and a new start.
+        Settings of the answering process, as of its start. Values of secrets are not shown. Settings change with the environment
+        and a restart.
       </p>
       <Filters>
         <TextFilter at={at} name="name" label="Name" />
-        <ChoiceFilter at={at} name="from" label="Set by" options={optionsOf(origins)} />
+        <ChoiceFilter at={at} name="from" label="Set by" options={buildOptions(origins)} />
       </Filters>
       <Loaded query={settings}>
         {({ items, unknown }) => {
@@ -40,20 +40,19 @@ export const Settings = () => {
             <>
               {unknown.length > 0 && (
                 <p class="notice warn">
-                  {several(unknown.length, 'variable')} look like settings and are none, so nothing reads them:{' '}
-                  {unknown.join(', ')}.
+                  {pluralize(unknown.length, 'variable')} with the prefix of a setting, without any effect: {unknown.join(', ')}.
                 </p>
               )}
               {shown.length === 0 ? (
-                <Empty>No setting fits.</Empty>
+                <Empty>No setting matches.</Empty>
               ) : (
                 <Rows
                   caption="Settings"
                   rows={shown}
-                  keyOf={(item) => item.name}
+                  buildKey={(item) => item.name}
                   columns={[
                     { head: 'Name', cell: (item) => <code>{item.name}</code> },
-                    { head: 'Value', cell: (item) => <Value {...item} /> },
+                    { head: 'Value', wraps: true, cell: (item) => <Value {...item} /> },
                     {
                       head: 'Set by',
                       cell: (item) => <Badge tone={item.from === 'default' ? 'plain' : 'good'}>{item.from}</Badge>,

@@ -1,17 +1,17 @@
 import { useId, useState } from 'preact/hooks'
-import { answered, api, type Schemas } from '../lib/api.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { type Query, useQuery } from '../lib/query.ts'
-import { useResources, useSellers } from '../lib/questions.ts'
 import { useMay } from '../lib/rights.ts'
-import { chosen, flags, given, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
+import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts'
+import { useResources, useSellers } from '../lib/shared-queries.ts'
+import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { OutcomeNotice, useOutcome } from '../parts/outcome.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { standingColumns, syncKey, troubleColumn } from '../parts/syncs.tsx'
+import { problemColumn, stateColumns, syncKey } from '../parts/syncs.tsx'
 import { List, Rows } from '../parts/table.tsx'
 import { Badge, None, Time } from '../parts/text.tsx'
-import { Told, useTold } from '../parts/told.tsx'
 
 type Seller = Schemas['Seller']
 type Sync = Schemas['Sync']
@@ -23,29 +23,29 @@ const RunForm = ({
   done,
 }: {
   readonly resource: string
-  /** Whether its past can be read again. */
+  /** Whether it supports backfills. */
   readonly backfill: boolean
   readonly sellers: readonly Seller[]
   readonly done: () => void
 }) => {
   const id = useId()
   const [sellerId, setSellerId] = useState('')
-  const { busy, told, tell } = useTold()
+  const { busy, outcome, runAction } = useOutcome()
   const start = (range: { from?: string; to?: string }): void =>
-    tell(async () => {
+    runAction(async () => {
       const body = { ...(sellerId === '' ? {} : { sellerId }), ...range }
-      const answer = await answered(api.POST('/v1/syncs/{resource}/run', { params: { path: { resource } }, body }))
+      const answer = await readAnswer(api.POST('/v1/syncs/{resource}/run', { params: { path: { resource } }, body }))
       const { jobs, range: read, resting } = answer
       const local = (at: string): string => new Date(at).toLocaleString()
-      const what =
+      const started =
         read === null
           ? `${count(jobs.length)} of its streams ${jobs.length === 1 ? 'runs' : 'run'} now.`
-          : `The time from ${local(read.from)} to ${local(read.to)} is read again${read.clamped ? '; the marketplace serves nothing else of what was asked for' : ''}.`
+          : `The time from ${local(read.from)} to ${local(read.to)} is read again${read.clamped ? '; the marketplace does not serve the rest' : ''}.`
       const rest = resting.length === 0 ? '' : ` Nothing runs for ${resting.join(', ')}: stopped or paused.`
       done()
-      return `${jobs.length === 0 ? 'Nothing was started: no seller has this sync, or its interval is off.' : what}${rest}`
+      return `${jobs.length === 0 ? 'Nothing was started: no seller has this sync, or its interval is off.' : started}${rest}`
     })
-  const moment = (form: FormData, name: string): string | undefined => {
+  const readTime = (form: FormData, name: string): string | undefined => {
     const value = String(form.get(name) ?? '')
     return value === '' ? undefined : new Date(value).toISOString()
   }
@@ -53,7 +53,7 @@ const RunForm = ({
     <section class="card" aria-label="Run it">
       <div class="row">
         <div class="field">
-          <label for={`${id}-seller`}>Of which seller</label>
+          <label for={`${id}-seller`}>For seller</label>
           <select id={`${id}-seller`} value={sellerId} onChange={(change) => setSellerId(change.currentTarget.value)}>
             <option value="">All</option>
             {sellers.map((seller) => (
@@ -74,7 +74,7 @@ const RunForm = ({
           onSubmit={(submit) => {
             submit.preventDefault()
             const form = new FormData(submit.currentTarget)
-            const [from, to] = [moment(form, 'from'), moment(form, 'to')]
+            const [from, to] = [readTime(form, 'from'), readTime(form, 'to')]
             if (from !== undefined) start({ from, ...(to === undefined ? {} : { to }) })
           }}
         >
@@ -91,9 +91,9 @@ const RunForm = ({
           </button>
         </form>
       ) : (
-        <p class="faint">This sync reads everything there is each time: it has no past to read again.</p>
+        <p class="faint">This sync reads all data each time: it needs no backfill.</p>
       )}
-      <Told told={told} />
+      <OutcomeNotice outcome={outcome} />
     </section>
   )
 }
@@ -114,17 +114,18 @@ const Streams = ({
           <Rows
             caption="Streams"
             rows={items}
-            keyOf={syncKey}
+            buildKey={syncKey}
             columns={[
-              { head: 'Stream', cell: ({ stream }) => stream },
+              { head: 'Stream', wraps: true, cell: ({ stream }) => stream },
               { head: 'Seller', cell: ({ sellerId }) => sellerId },
-              ...standingColumns(sellers),
+              ...stateColumns(sellers),
               {
                 head: 'Records',
+                wraps: true,
                 cell: ({ totals }) =>
-                  `${count(totals.seen)} came, ${count(totals.changed)} written, ${count(totals.quarantined)} in quarantine`,
+                  `${count(totals.seen)} received, ${count(totals.changed)} written, ${count(totals.quarantined)} in quarantine`,
               },
-              troubleColumn,
+              problemColumn,
             ]}
           />
         )
@@ -133,22 +134,22 @@ const Streams = ({
   )
 }
 
-const Known = ({ resource, backfill }: { readonly resource: string; readonly backfill: boolean }) => {
+const SyncDetails = ({ resource, backfill }: { readonly resource: string; readonly backfill: boolean }) => {
   const address = useAddress()
   const may = useMay()
-  const of = given(address, ['sellerId'])
-  const query = { ...given(address, ['sellerId', 'stream']), ...chosen(address, { failed: flags }) }
+  const of = readParameters(address, ['sellerId'])
+  const query = { ...readParameters(address, ['sellerId', 'stream']), ...readChoices(address, { failed: flags }) }
   const sellers = useSellers()
   const syncs = useQuery(
     `syncs of ${resource} ${JSON.stringify(of)}`,
-    () => answered(api.GET('/v1/syncs', { params: { query: { ...of, resource, limit: 200 } } })),
+    () => readAnswer(api.GET('/v1/syncs', { params: { query: { ...of, resource, limit: 200 } } })),
     { everyMs: 3_000 },
   )
   const runs = usePage(
     `runs of ${resource}`,
     address,
     query,
-    (page) => answered(api.GET('/v1/syncs/{resource}/runs', { params: { path: { resource }, query: page } })),
+    (page) => readAnswer(api.GET('/v1/syncs/{resource}/runs', { params: { path: { resource }, query: page } })),
     { everyMs: 5_000 },
   )
   const streams = [...new Set((syncs.data?.items ?? []).map(({ stream }) => stream))]
@@ -174,7 +175,7 @@ const Known = ({ resource, backfill }: { readonly resource: string; readonly bac
       <h2>Runs</h2>
       <Filters>
         <TextFilter at={address} name="sellerId" label="Seller" />
-        <ChoiceFilter at={address} name="stream" label="Stream" options={optionsOf(streams)} />
+        <ChoiceFilter at={address} name="stream" label="Stream" options={buildOptions(streams)} />
         <ChoiceFilter
           at={address}
           name="failed"
@@ -182,7 +183,7 @@ const Known = ({ resource, backfill }: { readonly resource: string; readonly bac
           options={[
             ['', 'All'],
             ['true', 'with an error'],
-            ['false', 'well'],
+            ['false', 'successfully'],
           ]}
         />
       </Filters>
@@ -190,17 +191,18 @@ const Known = ({ resource, backfill }: { readonly resource: string; readonly bac
         caption="Runs"
         query={runs}
         at={address}
-        keyOf={({ id }) => id}
-        empty="No run fits. Runs that were long ago are removed."
+        buildKey={({ id }) => id}
+        empty="No run matches. Old runs are removed."
         csv={{ path: `/v1/syncs/${encodeURIComponent(resource)}/runs?${new URLSearchParams(query)}`, name: `${resource}-runs` }}
         columns={[
           { head: 'Began', cell: ({ startedAt }) => <Time at={startedAt} /> },
           { head: 'Ended', cell: ({ finishedAt }) => <Time at={finishedAt} /> },
-          { head: 'Stream', cell: ({ stream }) => stream },
+          { head: 'Stream', wraps: true, cell: ({ stream }) => stream },
           { head: 'Seller', cell: ({ sellerId }) => sellerId },
           { head: 'Runs', number: true, cell: ({ runs: times }) => count(times) },
           {
             head: 'Read',
+            wraps: true,
             cell: ({ windowFrom, windowTo }) =>
               windowFrom === null ? (
                 <None />
@@ -211,10 +213,14 @@ const Known = ({ resource, backfill }: { readonly resource: string; readonly bac
               ),
           },
           { head: 'Pages', number: true, cell: ({ pages }) => count(pages) },
-          { head: 'Came', number: true, cell: ({ seen }) => count(seen) },
+          { head: 'Received', number: true, cell: ({ seen }) => count(seen) },
           { head: 'Written', number: true, cell: ({ changed }) => count(changed) },
           { head: 'Quarantine', number: true, cell: ({ quarantined }) => count(quarantined) },
-          { head: 'How', cell: ({ error }) => (error === null ? <Badge tone="good">well</Badge> : <span>{error}</span>) },
+          {
+            head: 'Result',
+            wraps: true,
+            cell: ({ error }) => (error === null ? <Badge tone="good">success</Badge> : <span>{error}</span>),
+          },
         ]}
       />
     </>
@@ -225,12 +231,12 @@ const Unknown = ({ resource }: { readonly resource: string }) => (
   <>
     <h1 tabIndex={-1}>Sync of {resource}</h1>
     <p class="notice bad" role="alert">
-      There is no sync of {resource}. <a href="/console/syncs">All syncs</a> are in their list.
+      There is no sync of {resource}. See <a href="/console/syncs">all syncs</a>.
     </p>
   </>
 )
 
-/** One resource: its streams, its runs, and a way to run it or to read its past again. */
+/** One resource: its streams, its runs, and forms to run it or to start a backfill. */
 export const SyncView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
   const { resource = '' } = parts
   const resources = useResources()
@@ -238,7 +244,11 @@ export const SyncView = ({ parts }: { readonly parts: Readonly<Record<string, st
     <Loaded query={resources} heading={`Sync of ${resource}`}>
       {({ items }) => {
         const known = items.find((one) => one.resource === resource)
-        return known === undefined ? <Unknown resource={resource} /> : <Known resource={resource} backfill={known.backfill} />
+        return known === undefined ? (
+          <Unknown resource={resource} />
+        ) : (
+          <SyncDetails resource={resource} backfill={known.backfill} />
+        )
       }}
     </Loaded>
   )

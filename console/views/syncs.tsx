@@ -1,20 +1,20 @@
-import { answered, api, type Schemas } from '../lib/api.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
-import { useResources, useSellers } from '../lib/questions.ts'
 import { useMay } from '../lib/rights.ts'
-import { chosen, flags, given, useAddress } from '../lib/router.ts'
-import { useAct } from '../parts/act.ts'
-import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
-import { isBackfill, standingColumns, syncAddress, syncKey, troubleColumn } from '../parts/syncs.tsx'
+import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts'
+import { useResources, useSellers } from '../lib/shared-queries.ts'
+import { useAction } from '../parts/action.ts'
+import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { isBackfill, problemColumn, stateColumns, syncAddress, syncKey } from '../parts/syncs.tsx'
 import { List } from '../parts/table.tsx'
 import { toast } from '../parts/toasts.tsx'
 
 const RunNow = ({ sync, done }: { readonly sync: Schemas['Sync']; readonly done: () => void }) => {
-  const { busy, act } = useAct()
+  const { busy, runAction } = useAction()
   const { resource, sellerId } = sync
   const run = (): void =>
-    act(async () => {
-      await answered(api.POST('/v1/syncs/{resource}/run', { params: { path: { resource } }, body: { sellerId } }))
+    runAction(async () => {
+      await readAnswer(api.POST('/v1/syncs/{resource}/run', { params: { path: { resource } }, body: { sellerId } }))
       toast(`${resource} of ${sellerId} runs now.`)
       done()
     })
@@ -25,14 +25,14 @@ const RunNow = ({ sync, done }: { readonly sync: Schemas['Sync']; readonly done:
   )
 }
 
-const standings = { running: flags, failing: flags, behind: flags, unread: flags } as const
+const stateFilters = { running: flags, failing: flags, behind: flags, unread: flags } as const
 
-/** Every sync of every seller: what is read, how far, and what is in its way. */
+/** Every sync of every seller: its state, its progress, and its problem. */
 export const Syncs = () => {
   const may = useMay()
   const address = useAddress()
-  const query = { ...given(address, ['sellerId', 'resource']), ...chosen(address, standings) }
-  const syncs = usePage('syncs', address, query, (page) => answered(api.GET('/v1/syncs', { params: { query: page } })), {
+  const query = { ...readParameters(address, ['sellerId', 'resource']), ...readChoices(address, stateFilters) }
+  const syncs = usePage('syncs', address, query, (page) => readAnswer(api.GET('/v1/syncs', { params: { query: page } })), {
     limit: 100,
     everyMs: 5_000,
   })
@@ -43,14 +43,14 @@ export const Syncs = () => {
     <>
       <h1 tabIndex={-1}>Syncs</h1>
       <p class="faint">
-        What is read from the marketplace, stream by stream. The name leads to the runs of a sync, and to reading its past again.
+        Data that are read from the marketplace, stream by stream. The name links to the runs of a sync, and to backfills.
       </p>
       <Filters>
         <ChoiceFilter
           at={address}
           name="resource"
           label="Sync"
-          options={optionsOf((resources.data?.items ?? []).map(({ resource }) => resource))}
+          options={buildOptions((resources.data?.items ?? []).map(({ resource }) => resource))}
         />
         <TextFilter at={address} name="sellerId" label="Seller" />
         <ChoiceFilter
@@ -98,16 +98,17 @@ export const Syncs = () => {
         caption="Syncs"
         query={syncs}
         at={address}
-        keyOf={syncKey}
+        buildKey={syncKey}
         empty={
           isFiltered
-            ? 'No sync fits. A sync appears here once it has run.'
+            ? 'No sync matches. A sync appears here when it has run.'
             : 'No sync has run yet. The first ones begin when the daemon starts, unless their interval is off.'
         }
         csv={{ path: `/v1/syncs?${new URLSearchParams(query)}`, name: 'syncs' }}
         columns={[
           {
             head: 'Sync',
+            wraps: true,
             cell: ({ resource, stream, sellerId }) => (
               <a href={syncAddress(resource, { sellerId, stream })}>
                 {resource} {stream}
@@ -115,12 +116,12 @@ export const Syncs = () => {
             ),
           },
           { head: 'Seller', cell: ({ sellerId }) => sellerId },
-          ...standingColumns(sellers.data?.items ?? []),
-          troubleColumn,
+          ...stateColumns(sellers.data?.items ?? []),
+          problemColumn,
           ...(may('operate')
             ? [
                 {
-                  head: 'Act',
+                  head: 'Action',
                   cell: (sync: Schemas['Sync']) => !isBackfill(sync) && <RunNow sync={sync} done={syncs.reload} />,
                 },
               ]
@@ -129,7 +130,7 @@ export const Syncs = () => {
       />
       {resources.data !== undefined && (
         <p>
-          All that can be read:{' '}
+          All resources:{' '}
           {resources.data.items.map(({ resource }, index) => (
             <span key={resource}>
               {index > 0 && ', '}

@@ -1,7 +1,7 @@
-import { answered, api } from '../lib/api.ts'
+import { api, readAnswer } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
-import { chosen, flags, given, useAddress } from '../lib/router.ts'
+import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { List } from '../parts/table.tsx'
 import { Badge, None, Time } from '../parts/text.tsx'
@@ -11,15 +11,15 @@ const tactics = ['contextual', 'behavioral'] as const
 /** Targets and audiences of display advertising, with their reach. */
 export const Targets = () => {
   const at = useAddress()
-  const query = { ...given(at, ['sellerId', 'q']), ...chosen(at, { tactic: tactics, usable: flags }) }
-  const targets = usePage('targets', at, query, (page) => answered(api.GET('/v1/targets', { params: { query: page } })), {
+  const query = { ...readParameters(at, ['sellerId', 'q']), ...readChoices(at, { tactic: tactics, usable: flags }) }
+  const targets = usePage('targets', at, query, (page) => readAnswer(api.GET('/v1/targets', { params: { query: page } })), {
     topics: ['target', 'taxonomy'],
     everyMs: 60_000,
   })
   return (
     <>
       <h1 tabIndex={-1}>Targets</h1>
-      <p class="faint">What ads can be aimed at: places of the catalogue, with how many people they reach, and audiences.</p>
+      <p class="faint">Targets of ads: nodes of the catalogue with their reach, and audiences.</p>
       <Filters>
         <TextFilter at={at} name="q" label="Name or path" />
         <ChoiceFilter
@@ -28,7 +28,7 @@ export const Targets = () => {
           label="Kind"
           options={[
             ['', 'All'],
-            ['contextual', 'Places of the catalogue'],
+            ['contextual', 'Nodes of the catalogue'],
             ['behavioral', 'Audiences'],
           ]}
         />
@@ -39,7 +39,7 @@ export const Targets = () => {
           options={[
             ['', 'All'],
             ['true', 'Usable now'],
-            ['false', 'Disabled or gone'],
+            ['false', 'Disabled or missing'],
           ]}
         />
         <TextFilter at={at} name="sellerId" label="Seller" />
@@ -48,24 +48,25 @@ export const Targets = () => {
         caption="Targets"
         query={targets}
         at={at}
-        keyOf={({ sellerId, tactic: kind, id }) => `${sellerId}/${kind}/${id}`}
-        empty="No target fits. They are read when display advertising is set up (DISPLAY_URL)."
+        buildKey={({ sellerId, tactic: kind, id }) => `${sellerId}/${kind}/${id}`}
+        empty="No target matches. Targets are read when display advertising is set up (DISPLAY_URL)."
         csv={{ path: `/v1/targets?${new URLSearchParams(query)}`, name: 'targets' }}
         columns={[
-          { head: 'Target', cell: ({ name, id }) => name ?? id },
+          { head: 'Target', wraps: true, cell: ({ name, id }) => name ?? id },
           {
             head: 'Kind',
             cell: ({ tactic: kind, audienceType, attribute }) =>
               kind === 'contextual'
-                ? 'place'
+                ? 'node'
                 : [audienceType, attribute]
                     .filter((part) => part !== null)
                     .join(' ')
                     .toLowerCase(),
           },
-          { head: 'Path', cell: ({ taxonPath }) => (taxonPath === null ? <None /> : taxonPath.join(' › ')) },
+          { head: 'Path', wraps: true, cell: ({ taxonPath }) => (taxonPath === null ? <None /> : taxonPath.join(' › ')) },
           {
             head: 'Reach',
+            wraps: true,
             cell: ({ reach, reachBands }) =>
               reach === null || reach.length === 0 ? (
                 <None />
@@ -85,7 +86,7 @@ export const Targets = () => {
               isUsable ? (
                 <Badge tone="good">yes</Badge>
               ) : missingSince !== null ? (
-                <Badge tone="bad">gone</Badge>
+                <Badge tone="bad">missing</Badge>
               ) : (
                 <Badge tone="warn">{isDisabled === true ? 'disabled' : 'not known'}</Badge>
               ),

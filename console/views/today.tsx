@@ -1,12 +1,12 @@
-import { answered, api } from '../lib/api.ts'
+import { api, readAnswer } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
-import { chosen, filtersOf, given, useAddress } from '../lib/router.ts'
+import { listFilters, readChoices, readParameters, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { Countdown } from '../parts/text.tsx'
 
-/** Parameters of the list for a choice of what is due. */
+/** Parameters of the list for each kind of deadline. */
 const choices = {
   '': { sort: 'shipBy' },
   acknowledge: { unacknowledged: 'true', sort: 'acknowledgeBy' },
@@ -20,7 +20,7 @@ const choices = {
 
 const isChoice = (text: string): text is keyof typeof choices => Object.hasOwn(choices, text)
 
-/** Open orders by what must be done first. */
+/** Open orders by deadline. */
 export const Today = () => {
   const address = useAddress()
   const due = address.parameters.get('due') ?? ''
@@ -28,21 +28,21 @@ export const Today = () => {
     open: 'true' as const,
     fulfilledBySeller: 'true' as const,
     ...choices[isChoice(due) ? due : ''],
-    ...chosen(address, { sort: ['shipBy', 'acknowledgeBy'] }),
-    ...given(address, ['sellerId', 'sku']),
+    ...readChoices(address, { sort: ['shipBy', 'acknowledgeBy'] }),
+    ...readParameters(address, ['q', 'sellerId', 'sku']),
   }
-  const orders = usePage('today', address, query, (page) => answered(api.GET('/v1/orders', { params: { query: page } })), {
+  const orders = usePage('today', address, query, (page) => readAnswer(api.GET('/v1/orders', { params: { query: page } })), {
     topics: ['order'],
   })
   return (
     <>
       <h1 tabIndex={-1}>To do today</h1>
-      <p class="faint">Open orders that you ship, the earliest deadline first. Times left are by the marketplace's clock.</p>
+      <p class="faint">Open orders that you ship, the earliest deadline first. Remaining times are by the marketplace's clock.</p>
       <Filters>
         <ChoiceFilter
           at={address}
           name="due"
-          label="What is due"
+          label="Due"
           options={[
             ['', 'All that you ship'],
             ['acknowledge', 'To acknowledge'],
@@ -54,6 +54,7 @@ export const Today = () => {
             ['cancel', 'Cancelled within 24 hours'],
           ]}
         />
+        <TextFilter at={address} name="q" label="Search" placeholder="Order, SKU, tracking number" />
         <TextFilter at={address} name="sku" label="SKU" />
         <TextFilter at={address} name="sellerId" label="Seller" />
       </Filters>
@@ -61,18 +62,18 @@ export const Today = () => {
         caption="Open orders by deadline"
         query={orders}
         at={address}
-        keyOf={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
+        buildKey={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
         empty={
-          filtersOf(address).length === 0
+          listFilters(address).length === 0
             ? 'No order is open: there is nothing to ship today.'
-            : 'No open order fits the filters.'
+            : 'No open order matches the filters.'
         }
         csv={{ path: `/v1/orders?${new URLSearchParams(query)}`, name: 'orders-to-do' }}
         columns={[
           { head: 'Order', cell: (order) => <OrderLink {...order} /> },
           { head: 'Seller', cell: ({ sellerId }) => sellerId },
           { head: 'State', cell: (order) => <OrderState order={order} /> },
-          { head: 'Units', cell: ({ lines }) => <Skus lines={lines} /> },
+          { head: 'Units', wraps: true, cell: ({ lines }) => <Skus lines={lines} /> },
           {
             head: 'Acknowledge',
             sort: { by: 'acknowledgeBy', ascending: true },
@@ -84,7 +85,7 @@ export const Today = () => {
             cell: ({ estimatedShipDate, sellerId }) => <Countdown to={estimatedShipDate} sellerId={sellerId} />,
           },
           {
-            head: 'Cancelled by itself',
+            head: 'Automatic cancellation',
             cell: ({ autoCancelAt, sellerId }) => <Countdown to={autoCancelAt} sellerId={sellerId} />,
           },
         ]}

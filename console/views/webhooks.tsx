@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
-import { answered, api, type Schemas } from '../lib/api.ts'
-import { count, several } from '../lib/format.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
+import { count, pluralize } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
-import { chosen, given, navigate, useAddress } from '../lib/router.ts'
-import { useAct } from '../parts/act.ts'
-import { Field, FormDialog, textIn, textsIn } from '../parts/dialog.tsx'
-import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
+import { navigate, readChoices, readParameters, useAddress } from '../lib/router.ts'
+import { useAction } from '../parts/action.ts'
+import { Field, FormDialog, readText, readTexts } from '../parts/dialog.tsx'
+import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { SecretOnce } from '../parts/secret.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { List } from '../parts/table.tsx'
@@ -23,128 +23,132 @@ const State = ({ webhook: { state, failingSince } }: { readonly webhook: Webhook
   return failingSince === null ? <Badge tone="good">active</Badge> : <Badge tone="bad">failing</Badge>
 }
 
-const addressOf = (id: string): string => `/console/webhooks/${encodeURIComponent(id)}`
+const buildAddress = (id: string): string => `/console/webhooks/${encodeURIComponent(id)}`
 
-const wordsOf = (types: readonly string[]): string => (types.length === 0 ? 'all' : types.join(', '))
+const formatTypes = (types: readonly string[]): string => (types.length === 0 ? 'all' : types.join(', '))
 
 const states = ['active', 'paused', 'disabled'] as const
 
-/** Endpoints that changes are posted to. */
+/** Webhook endpoints. */
 export const Webhooks = () => {
   const may = useMay()
   const at = useAddress()
-  const [asking, setAsking] = useState(false)
-  const [made, setMade] = useState<Schemas['NewWebhook'] | null>(null)
-  const query = { ...given(at, ['sellerId']), ...chosen(at, { state: states }) }
-  const webhooks = usePage('webhooks', at, query, (page) => answered(api.GET('/v1/webhooks', { params: { query: page } })), {
+  const [dialog, setDialog] = useState(false)
+  const [created, setCreated] = useState<Schemas['NewWebhook'] | null>(null)
+  const query = { ...readParameters(at, ['sellerId']), ...readChoices(at, { state: states }) }
+  const webhooks = usePage('webhooks', at, query, (page) => readAnswer(api.GET('/v1/webhooks', { params: { query: page } })), {
     everyMs: 15_000,
   })
   return (
     <>
       <h1 tabIndex={-1}>Webhooks</h1>
       <p class="row">
-        <span class="faint">Every change that fits is posted to these addresses, signed, in order for each order.</span>
+        <span class="faint">Every matching change is posted to these addresses, signed, and in sequence for each order.</span>
         {may('operate', 'all') && (
-          <button type="button" onClick={() => setAsking(true)}>
+          <button type="button" onClick={() => setDialog(true)}>
             Add an endpoint
           </button>
         )}
       </p>
-      {made !== null && <SecretOnce what={`Secret of ${made.url}`} secret={made.secret} done={() => setMade(null)} />}
+      {created !== null && <SecretOnce name={`Secret of ${created.url}`} secret={created.secret} done={() => setCreated(null)} />}
       <Filters>
-        <ChoiceFilter at={at} name="state" label="State" options={optionsOf(states)} />
-        <TextFilter at={at} name="sellerId" label="Gets changes of seller" />
+        <ChoiceFilter at={at} name="state" label="State" options={buildOptions(states)} />
+        <TextFilter at={at} name="sellerId" label="Receives changes of seller" />
       </Filters>
       <List
         caption="Webhook endpoints"
         query={webhooks}
         at={at}
-        keyOf={({ id }) => id}
+        buildKey={({ id }) => id}
         empty={
           Object.keys(query).length === 0
             ? 'There is no endpoint yet. Programs can also read the change feed.'
-            : 'No endpoint fits.'
+            : 'No endpoint matches.'
         }
         csv={{ path: `/v1/webhooks?${new URLSearchParams(query)}`, name: 'webhooks' }}
         columns={[
-          { head: 'Address', cell: ({ id, url }) => <a href={addressOf(id)}>{url}</a> },
-          { head: 'State', cell: (webhook) => <State webhook={webhook} /> },
-          { head: 'Changes', cell: ({ types }) => wordsOf(types) },
+          { head: 'Address', wraps: true, cell: ({ id, url }) => <a href={buildAddress(id)}>{url}</a> },
+          { head: 'State', wraps: true, cell: (webhook) => <State webhook={webhook} /> },
+          { head: 'Changes', wraps: true, cell: ({ types }) => formatTypes(types) },
           { head: 'Seller', cell: ({ sellerId }) => sellerId ?? 'all' },
           { head: 'Last success', cell: ({ lastSuccessAt }) => <Ago at={lastSuccessAt} /> },
           { head: 'Failing since', cell: ({ failingSince }) => <Time at={failingSince} /> },
         ]}
       />
-      {asking && (
+      {dialog && (
         <FormDialog
           title="Add an endpoint"
-          meaning="It gets every change that fits from now on. Its secret is shown once, when it has been added."
+          meaning="It receives every matching change from now on. Its secret is shown once, when it has been added."
           action="Add"
           submit={async (form) => {
-            const sellerId = textIn(form, 'sellerId')
-            const body = { url: textIn(form, 'url'), types: textsIn(form, 'types'), sellerId: sellerId === '' ? null : sellerId }
-            setMade(await answered(api.POST('/v1/webhooks', { body })))
+            const sellerId = readText(form, 'sellerId')
+            const body = {
+              url: readText(form, 'url'),
+              types: readTexts(form, 'types'),
+              sellerId: sellerId === '' ? null : sellerId,
+            }
+            setCreated(await readAnswer(api.POST('/v1/webhooks', { body })))
             webhooks.reload()
           }}
-          close={() => setAsking(false)}
+          close={() => setDialog(false)}
         >
           <Field name="url" label="Address" hint="Begins with https://." required />
           <Field name="types" label="Types of changes" hint="Such as order.* or command.held, separated by commas; empty: all." />
-          <Field name="sellerId" label="Seller" hint="Empty: those of all sellers." />
+          <Field name="sellerId" label="Seller" hint="Empty: all sellers." />
         </FormDialog>
       )}
     </>
   )
 }
 
-const asks = {
+const actions = {
   pause: {
     action: 'Pause',
-    meaning: 'Nothing is sent until it is resumed, and nothing is forgotten.',
+    meaning: 'Nothing is sent until it is resumed; changes are kept until then.',
   },
   resume: {
     action: 'Resume',
-    meaning: 'Messages are sent from where it stopped; the schedule of every waiting message begins anew.',
+    meaning: 'Messages are sent from its position; the schedule of every waiting message restarts.',
   },
   disable: {
     action: 'Disable',
-    meaning: 'Nothing is sent, and changes that were not delivered go when their time is over.',
+    meaning: 'Nothing is sent, and undelivered changes are removed after RETAIN_CHANGES.',
   },
   rotate: {
-    action: 'Give it another secret',
-    meaning: 'Messages are signed with both secrets for the time of the overlap. The new one is shown once.',
+    action: 'Rotate the secret',
+    meaning: 'Messages are signed with both secrets during the overlap. The new secret is shown once.',
   },
   remove: {
     action: 'Remove',
-    meaning: 'The endpoint goes with its secrets and its deliveries. This cannot be taken back.',
+    meaning: 'The endpoint is removed with its secrets and deliveries. This cannot be undone.',
   },
 } as const
-type Ask = keyof typeof asks
+type Action = keyof typeof actions
 
 const statuses = ['pending', 'delivered', 'failed'] as const
 const tones = { pending: 'warn', delivered: 'good', failed: 'bad' } as const
 
-const outcomeOf = ({ httpStatus, error, status, attempt }: Delivery): string =>
+const formatOutcome = ({ httpStatus, error, status, attempt }: Delivery): string =>
   httpStatus !== null ? `HTTP ${httpStatus}` : (error ?? (status === 'pending' && attempt === 0 ? 'not sent yet' : 'no answer'))
 
 const Deliveries = ({ id }: { readonly id: string }) => {
   const at = useAddress()
   const may = useMay()
-  const { busy, act } = useAct()
-  const query = { ...given(at, ['changeSequence']), ...chosen(at, { status: statuses }) }
+  const { busy, runAction } = useAction()
+  const query = { ...readParameters(at, ['changeSequence']), ...readChoices(at, { status: statuses }) }
   const deliveries = usePage(
     `deliveries ${id}`,
     at,
     query,
-    (page) => answered(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: page } })),
+    (page) => readAnswer(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: page } })),
     { everyMs: 10_000 },
   )
   const redeliver = (ids: readonly string[]): void =>
-    act(async () => {
+    runAction(async () => {
       const parameters = { params: { path: { id } }, body: { ids: [...ids] } }
-      const { redelivered, missing } = await answered(api.POST('/v1/webhooks/{id}/redeliver', parameters))
-      const rest = missing.length === 0 ? '' : ` ${several(missing.length, 'message')} cannot be.`
-      toast(`${several(redelivered, 'message')} will be sent again.${rest}`)
+      const { redelivered, missing } = await readAnswer(api.POST('/v1/webhooks/{id}/redeliver', parameters))
+      const rest = missing.length === 0 ? '' : ` ${pluralize(missing.length, 'message')} cannot be sent again.`
+      toast(`${pluralize(redelivered, 'message')} will be sent again.${rest}`)
       deliveries.reload()
     })
   const failed = deliveries.data?.items.filter((row) => row.status === 'failed' && row.changeSequence !== null) ?? []
@@ -152,12 +156,12 @@ const Deliveries = ({ id }: { readonly id: string }) => {
     <>
       <h2>Deliveries</h2>
       <Filters>
-        <ChoiceFilter at={at} name="status" label="Status" options={optionsOf(statuses)} />
+        <ChoiceFilter at={at} name="status" label="Status" options={buildOptions(statuses)} />
       </Filters>
       {failed.length > 0 && may('operate', 'all') && (
         <p class="row">
           <button type="button" disabled={busy} onClick={() => redeliver(failed.map((row) => row.id))}>
-            Send the {several(failed.length, 'failed message')} of this page again
+            Send the {pluralize(failed.length, 'failed message')} of this page again
           </button>
         </p>
       )}
@@ -165,20 +169,20 @@ const Deliveries = ({ id }: { readonly id: string }) => {
         caption="Deliveries, newest first"
         query={deliveries}
         at={at}
-        keyOf={(row) => row.id}
-        empty="No message fits."
+        buildKey={(row) => row.id}
+        empty="No message matches."
         csv={{ path: `/v1/webhooks/${encodeURIComponent(id)}/deliveries?${new URLSearchParams(query)}`, name: 'deliveries' }}
         columns={[
           { head: 'Message', cell: ({ changeSequence }) => (changeSequence === null ? 'test' : `change ${changeSequence}`) },
           { head: 'Status', cell: (row) => <Badge tone={tones[row.status]}>{row.status}</Badge> },
-          { head: 'Outcome', cell: outcomeOf },
+          { head: 'Outcome', wraps: true, cell: formatOutcome },
           { head: 'Attempts', number: true, cell: ({ attempt }) => count(attempt) },
           { head: 'Last', cell: (row) => <Time at={row.at} /> },
           { head: 'Next', cell: (row) => <Time at={row.nextAt} /> },
           ...(may('operate', 'all')
             ? [
                 {
-                  head: 'Again',
+                  head: 'Action',
                   cell: (row: Delivery) =>
                     row.changeSequence === null ? (
                       <None />
@@ -196,40 +200,40 @@ const Deliveries = ({ id }: { readonly id: string }) => {
   )
 }
 
-const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload: () => void }) => {
-  const [asking, setAsking] = useState<Ask | null>(null)
+const WebhookDetails = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload: () => void }) => {
+  const [dialog, setDialog] = useState<Action | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const may = useMay()
-  const { busy, act } = useAct()
+  const { busy, runAction } = useAction()
   const { id, state } = webhook
   const params = { path: { id } }
-  const submit: Readonly<Record<Ask, (form: FormData) => Promise<void>>> = {
+  const submit: Readonly<Record<Action, (form: FormData) => Promise<void>>> = {
     pause: async () => {
-      await answered(api.PATCH('/v1/webhooks/{id}', { params, body: { state: 'paused' } }))
+      await readAnswer(api.PATCH('/v1/webhooks/{id}', { params, body: { state: 'paused' } }))
       toast('The endpoint is paused.')
     },
     resume: async () => {
-      await answered(api.PATCH('/v1/webhooks/{id}', { params, body: { state: 'active' } }))
+      await readAnswer(api.PATCH('/v1/webhooks/{id}', { params, body: { state: 'active' } }))
       toast('The endpoint is active.')
     },
     disable: async () => {
-      await answered(api.PATCH('/v1/webhooks/{id}', { params, body: { state: 'disabled' } }))
+      await readAnswer(api.PATCH('/v1/webhooks/{id}', { params, body: { state: 'disabled' } }))
       toast('The endpoint is disabled.')
     },
     rotate: async (form) => {
-      const body = { overlapSeconds: Math.round(Number(textIn(form, 'overlapHours')) * 3_600) }
-      const answer = await answered(api.POST('/v1/webhooks/{id}/rotate', { params, body }))
+      const body = { overlapSeconds: Math.round(Number(readText(form, 'overlapHours')) * 3_600) }
+      const answer = await readAnswer(api.POST('/v1/webhooks/{id}/rotate', { params, body }))
       setSecret(answer.secret)
     },
     remove: async () => {
-      await answered(api.DELETE('/v1/webhooks/{id}', { params }))
+      await readAnswer(api.DELETE('/v1/webhooks/{id}', { params }))
       toast('The endpoint is removed.')
       navigate('/console/webhooks')
     },
   }
   const test = (): void =>
-    act(async () => {
-      const { delivered, httpStatus, error, durationMs } = await answered(api.POST('/v1/webhooks/{id}/test', { params }))
+    runAction(async () => {
+      const { delivered, httpStatus, error, durationMs } = await readAnswer(api.POST('/v1/webhooks/{id}/test', { params }))
       const outcome = httpStatus === null ? (error ?? 'there was no answer') : `HTTP ${httpStatus}`
       toast(
         `The test message ${delivered ? 'was delivered' : 'was not delivered'}: ${outcome}, ${Math.round(durationMs)} ms.`,
@@ -238,12 +242,13 @@ const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload
       invalidate()
       reload()
     })
-  const offered: readonly Ask[] = state === 'active' ? ['pause', 'rotate', 'disable', 'remove'] : ['resume', 'rotate', 'remove']
+  const offered: readonly Action[] =
+    state === 'active' ? ['pause', 'rotate', 'disable', 'remove'] : ['resume', 'rotate', 'remove']
   return (
     <>
       <h1 tabIndex={-1}>{webhook.url}</h1>
       {webhook.reason !== null && <p class={`notice ${state === 'active' ? '' : 'bad'}`}>{webhook.reason}</p>}
-      {secret !== null && <SecretOnce what="The new secret" secret={secret} done={() => setSecret(null)} />}
+      {secret !== null && <SecretOnce name="The new secret" secret={secret} done={() => setSecret(null)} />}
       <dl class="facts card">
         <dt>State</dt>
         <dd>
@@ -251,7 +256,7 @@ const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload
         </dd>
         <dt>Changes</dt>
         <dd>
-          {wordsOf(webhook.types)}, of {webhook.sellerId ?? 'all sellers'}
+          {formatTypes(webhook.types)}, of {webhook.sellerId ?? 'all sellers'}
         </dd>
         <dt>Up to</dt>
         <dd>change {webhook.position}</dd>
@@ -271,31 +276,31 @@ const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload
           <button type="button" disabled={busy} onClick={() => test()}>
             {busy ? 'Sending…' : 'Send a test message'}
           </button>
-          {offered.map((ask) => (
-            <button key={ask} type="button" onClick={() => setAsking(ask)}>
-              {asks[ask].action}
+          {offered.map((action) => (
+            <button key={action} type="button" onClick={() => setDialog(action)}>
+              {actions[action].action}
             </button>
           ))}
         </p>
       )}
       <Deliveries id={id} />
-      {asking !== null && (
+      {dialog !== null && (
         <FormDialog
-          title={asks[asking].action}
-          meaning={asks[asking].meaning}
-          action={asks[asking].action}
+          title={actions[dialog].action}
+          meaning={actions[dialog].meaning}
+          action={actions[dialog].action}
           submit={async (form) => {
-            await submit[asking](form)
-            if (asking !== 'remove') reload()
+            await submit[dialog](form)
+            if (dialog !== 'remove') reload()
           }}
-          close={() => setAsking(null)}
+          close={() => setDialog(null)}
         >
-          {asking === 'rotate' && (
+          {dialog === 'rotate' && (
             <Field
               name="overlapHours"
               label="Overlap in hours"
               type="number"
-              hint="How long the old secret still signs."
+              hint="How long messages are also signed with the old secret."
               initial="24"
               required
             />
@@ -309,12 +314,12 @@ const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload
 /** One endpoint with its deliveries. */
 export const WebhookView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
   const { id = '' } = parts
-  const webhook = useQuery(`webhook ${id}`, () => answered(api.GET('/v1/webhooks/{id}', { params: { path: { id } } })), {
+  const webhook = useQuery(`webhook ${id}`, () => readAnswer(api.GET('/v1/webhooks/{id}', { params: { path: { id } } })), {
     everyMs: 10_000,
   })
   return (
     <Loaded query={webhook} heading={`Webhook ${id}`}>
-      {(data) => <Shown webhook={data} reload={webhook.reload} />}
+      {(data) => <WebhookDetails webhook={data} reload={webhook.reload} />}
     </Loaded>
   )
 }

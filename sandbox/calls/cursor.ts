@@ -14,18 +14,18 @@ export const buildCursor = (world: World, parameters: readonly (readonly [string
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
     .join('&')
-  return `?${raw}${mark}${markOf(world, raw)}`
+  return `?${raw}${mark}${buildMark(world, raw)}`
 }
 
 /** Whether the query is a cursor. Throws 401 for a cursor that was changed on its way. */
 export const isCursor = (world: World, query: Query): boolean => {
   if (query.get('hasMoreElements') === null) return false
   const at = query.raw.lastIndexOf(mark)
-  const intact = at !== -1 && query.raw.slice(at + mark.length) === markOf(world, query.raw.slice(0, at))
+  const intact = at !== -1 && query.raw.slice(at + mark.length) === buildMark(world, query.raw.slice(0, at))
   if (!intact)
     throw unauthorized('Unauthorized token or incorrect authorization header. Please verify correct format of the cursor')
   return true
 }
 
-const markOf = (world: World, raw: string): string =>
+const buildMark = (world: World, raw: string): string =>
   encodeURIComponent(createHmac('sha256', `cursor:${world.settings.seed}`).update(raw).digest('base64').slice(0, 20))

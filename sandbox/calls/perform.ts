@@ -10,13 +10,13 @@ import type { World } from '../world.ts'
 import type { Call } from './operation.ts'
 
 const defaultStaleMs = 60_000
-const mostRepeatedRows = 5
+const maxRepeatedRows = 5
 /** More than the daemon, or any sensible client, takes at once. */
 const defaultOversizeBytes = 40_000_000
 
 /** Does what a call about orders or returns asks for and gives the body of the answer. Throws a `Refusal`. */
 export const perform = (world: World, call: Call, plan: FaultPlan, now: number): unknown => {
-  const read = readOptions(call, plan, now)
+  const read = readOptions(world, call, plan, now)
   if (isWriteOperation(call.operation)) {
     const actor = { by: 'seller', correlationId: call.correlationId, requestId: call.requestId } as const
     const { operation, sellerId, purchaseOrderId, body } = call
@@ -39,19 +39,24 @@ export const perform = (world: World, call: Call, plan: FaultPlan, now: number):
     case 'returns.list': {
       const page = spoilPage(listReturns(world, call.query, read), returns, call, plan)
       refuseEmpty(page, plan, 'GMP_RETURNS_API')
-      return { meta: metaOf(page, call, plan), returnOrders: blemishRecords(page.records, 'returnOrderId', plan) }
+      return { meta: buildMeta(page, call, plan), returnOrders: blemishRecords(page.records, 'returnOrderId', plan) }
     }
     default: {
       const page = spoilPage(listOrders(world, call.query, call.operation === 'orders.released', read), orders, call, plan)
       refuseEmpty(page, plan, 'GMP_ORDER_API')
       return {
-        list: { meta: metaOf(page, call, plan), elements: { order: blemishRecords(page.records, 'purchaseOrderId', plan) } },
+        list: { meta: buildMeta(page, call, plan), elements: { order: blemishRecords(page.records, 'purchaseOrderId', plan) } },
       }
     }
   }
 }
 
-const readOptions = ({ sellerId }: Call, { blemishes, listLagMs, random }: FaultPlan, now: number): ReadOptions => {
+const readOptions = (
+  { settings }: World,
+  { sellerId }: Call,
+  { blemishes, listLagMs, random }: FaultPlan,
+  now: number,
+): ReadOptions => {
   const stale = blemishes.get('stale')
   const repeated = blemishes.get('repeatedRows')
   return {
@@ -59,9 +64,10 @@ const readOptions = ({ sellerId }: Call, { blemishes, listLagMs, random }: Fault
     now,
     listLagMs,
     asOf: stale === undefined ? null : now - (stale.delayMs ?? defaultStaleMs),
-    previousRows: repeated === undefined ? 0 : (repeated.rows ?? random.whole(1, mostRepeatedRows)),
+    previousRows: repeated === undefined ? 0 : (repeated.rows ?? random.whole(1, maxRepeatedRows)),
     refundsAsMoney: blemishes.has('refundsAsMoney'),
     positiveRefunds: blemishes.has('positiveRefunds'),
+    liveFields: settings.dialect.liveRecordFields,
   }
 }
 
@@ -89,7 +95,7 @@ const poison = (
   alone: boolean,
 ): ViewedRecord[] =>
   records.map((record) => {
-    const found = plan.poisonOf({ records: kind, sellerId: call.sellerId, id: String(record[keyField]) }, alone)
+    const found = plan.findPoison({ records: kind, sellerId: call.sellerId, id: String(record[keyField]) }, alone)
     if (found === null) return record
     if (found.kind === 'swollen') return swollen(record, found.bytes)
     throw poisoned(found.status, found.body)
@@ -113,7 +119,7 @@ const refuseEmpty = (page: ListPage, plan: FaultPlan, component: string): void =
     throw contentNotFound('No orders found for the given search', component)
 }
 
-const metaOf = (page: ListPage, call: Call, plan: FaultPlan): Record<string, unknown> => {
+const buildMeta = (page: ListPage, call: Call, plan: FaultPlan): Record<string, unknown> => {
   const repeat = plan.blemishes.has('repeatCursor') && page.onCursor && page.nextCursor !== null
   const nextCursor = repeat ? `?${call.query.raw}` : page.nextCursor
   return { totalCount: page.totalCount, limit: page.limit, ...(nextCursor === null ? {} : { nextCursor }) }

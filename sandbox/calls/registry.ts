@@ -11,7 +11,7 @@ const isOperation = (one: unknown): one is Operation =>
   'perform' in one &&
   typeof one.perform === 'function'
 
-const operationsOf = async (file: string): Promise<readonly Operation[]> => {
+const readOperations = async (file: string): Promise<readonly Operation[]> => {
   const group: Readonly<Record<string, unknown>> = await import(pathToFileURL(file).href)
   const { operations } = group
   if (!Array.isArray(operations) || operations.length === 0 || !operations.every(isOperation))
@@ -25,7 +25,7 @@ const operationsOf = async (file: string): Promise<readonly Operation[]> => {
  */
 export const operationsIn = async (folder: string): Promise<readonly Operation[]> => {
   const files = readdirSync(folder).filter((file) => file.endsWith('.ts'))
-  return (await Promise.all(files.sort().map((file) => operationsOf(path.join(folder, file))))).flat()
+  return (await Promise.all(files.sort().map((file) => readOperations(path.join(folder, file))))).flat()
 }
 
 /** Every operation of the sandbox marketplace. No file of the folder may import this one: they would wait for each other. */

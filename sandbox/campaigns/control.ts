@@ -1,20 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { centsOf, decimalText } from '../core/money.ts'
+import { decimalText, parseCents } from '../core/money.ts'
 import { body, Misused, registeredSeller } from '../http/control-request.ts'
-import { paramsOf } from '../http/params.ts'
+import { readParams } from '../http/params.ts'
 import type { World } from '../world.ts'
 import { makeCampaign } from './create.ts'
 import { canMove, move, settle } from './life.ts'
 import { biddingStrategies, type Campaign, campaignStatuses, moves } from './model.ts'
 import { viewCampaign } from './view.ts'
 
-const mostTotalCents = 25_000_000
+const maxTotalCents = 25_000_000
 const day = z.iso.date()
 const cents = (low: number, high: number) =>
   z
     .union([z.string(), z.number()])
-    .transform((value) => centsOf(value) ?? -1)
+    .transform((value) => parseCents(value) ?? -1)
     .refine(
       (value) => value >= low * 100 && value <= high * 100,
       `must be an amount from ${low} to ${high}, at most two decimals`,
@@ -73,7 +73,7 @@ export const registerCampaignControl = (app: FastifyInstance, world: World): voi
   })
   app.post('/campaigns/:campaignId', async (request) => {
     const change = body(changeBody, request)
-    const { campaignId = '' } = paramsOf(request)
+    const { campaignId = '' } = readParams(request)
     const now = world.clock.now()
     const campaign = world.campaigns.find(change.sellerId ?? world.settings.sellerId, campaignId, now)
     if (campaign === null) throw new Misused(404, `campaignId: there is no campaign ${campaignId}`)
@@ -112,8 +112,8 @@ const apply = (campaign: Campaign, change: Change, now: number): void => {
   const wanted = change.stop === true ? 'STOPPED' : change.delete === true ? 'DELETED' : null
   if (wanted !== null && !canMove(campaign, wanted))
     throw new Misused(409, `status: no move from ${campaign.status} to ${wanted}`)
-  if (addFunds !== undefined && campaign.totalBudget + addFunds > mostTotalCents)
-    throw new Misused(409, `addFunds: the total budget would be above ${decimalText(mostTotalCents)}`)
+  if (addFunds !== undefined && campaign.totalBudget + addFunds > maxTotalCents)
+    throw new Misused(409, `addFunds: the total budget would be above ${decimalText(maxTotalCents)}`)
   if (endDate !== undefined && endDate < campaign.startDate) throw new Misused(400, 'endDate: must not be before startDate')
   campaign.pinned = false
   if (wanted !== null) move(campaign, wanted, now)

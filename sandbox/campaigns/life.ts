@@ -13,8 +13,8 @@ const endingSoonDays = 3
  */
 export const live = (campaign: Campaign, now: number): void => {
   if (campaign.livedTo < now) {
-    for (let day = dayOf(pacificDay(campaign.livedTo)); campaign.livedTo < now && !isOver(campaign); ) {
-      const nextDay = dayOf(dayAfter(day.name))
+    for (let day = buildDay(pacificDay(campaign.livedTo)); campaign.livedTo < now && !isOver(campaign); ) {
+      const nextDay = buildDay(dayAfter(day.name))
       const [midnight, nextMidnight] = [pacificMidnight(day.name), pacificMidnight(nextDay.name)]
       for (let at = nextHour(campaign.livedTo); at <= Math.min(nextMidnight, now); at += hourMs) {
         spend(campaign, midnight, at)
@@ -52,10 +52,10 @@ interface Day {
   readonly notSoon: string
 }
 
-const dayOf = (name: string): Day => ({ name, notSoon: dayAfter(name, endingSoonDays) })
+const buildDay = (name: string): Day => ({ name, notSoon: dayAfter(name, endingSoonDays) })
 
 /** Makes every move that the moment asks for, one after the other. */
-export const settle = (campaign: Campaign, at: number, day = dayOf(pacificDay(at))): void => {
+export const settle = (campaign: Campaign, at: number, day = buildDay(pacificDay(at))): void => {
   if (campaign.pinned) return
   for (let to = nextMove(campaign, day); to !== null; to = nextMove(campaign, day)) move(campaign, to, at)
 }

@@ -1,4 +1,4 @@
-import { type Database, textOf, wholeOf } from '../core/database.ts'
+import { type Database, toInteger, toText } from '../core/database.ts'
 import { live } from './life.ts'
 import type { Campaign } from './model.ts'
 
@@ -31,16 +31,16 @@ export const createCampaignStore = (database: Database): CampaignStore => {
   return {
     find(sellerId, campaignId, now) {
       const row = database.get('SELECT document FROM campaigns WHERE seller_id = ? AND campaign_id = ?', sellerId, campaignId)
-      return row === undefined ? null : read(textOf(row, 'document'), now)
+      return row === undefined ? null : read(toText(row, 'document'), now)
     },
     list: (now) =>
       database
         .all('SELECT document FROM campaigns ORDER BY campaign_id, seller_id')
-        .map((row) => read(textOf(row, 'document'), now)),
+        .map((row) => read(toText(row, 'document'), now)),
     put,
     total() {
       const row = database.get('SELECT count(*) AS total FROM campaigns')
-      return row === undefined ? 0 : wholeOf(row, 'total')
+      return row === undefined ? 0 : toInteger(row, 'total')
     },
   }
 }

@@ -26,6 +26,10 @@ CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITH
 CREATE TABLE IF NOT EXISTS sellers (
   seller_id TEXT PRIMARY KEY, client_id TEXT NOT NULL UNIQUE, client_secret TEXT NOT NULL, revoked INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS apps (client_id TEXT PRIMARY KEY, client_secret TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refresh_tokens (
+  token TEXT PRIMARY KEY, client_id TEXT NOT NULL, seller_id TEXT NOT NULL, state TEXT NOT NULL, rotates INTEGER NOT NULL, number INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, seller_id TEXT NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tokens_expiry ON tokens (expires_at);
 CREATE TABLE IF NOT EXISTS orders (
@@ -77,7 +81,10 @@ CREATE TABLE IF NOT EXISTS triggers (
 `
 
 /** Columns that came later than their table; a file that was laid out before has the table without them. */
-const addedColumns = [['tokens', 'issued_at', 'INTEGER NOT NULL DEFAULT 0']] as const
+const addedColumns = [
+  ['tokens', 'issued_at', 'INTEGER NOT NULL DEFAULT 0'],
+  ['sellers', 'delegated', 'INTEGER NOT NULL DEFAULT 0'],
+] as const
 
 const addColumns = (file: DatabaseSync): void => {
   for (const [table, column, definition] of addedColumns) {
@@ -150,21 +157,21 @@ const wrap = (file: DatabaseSync): Database => {
 }
 
 /** A text column; throws when the row has none, which would be a fault of the sandbox itself. */
-export const textOf = (row: Row, column: string): string => {
+export const toText = (row: Row, column: string): string => {
   const value = row[column]
   if (typeof value !== 'string') throw new TypeError(`column ${column} holds no text`)
   return value
 }
 
 /** A whole-number column; throws when the row has none. */
-export const wholeOf = (row: Row, column: string): number => {
+export const toInteger = (row: Row, column: string): number => {
   const value = row[column]
   if (typeof value !== 'number') throw new TypeError(`column ${column} holds no number`)
   return value
 }
 
 /** A text column that may be NULL. */
-export const nullableText = (row: Row, column: string): string | null => (row[column] === null ? null : textOf(row, column))
+export const nullableText = (row: Row, column: string): string | null => (row[column] === null ? null : toText(row, column))
 
 /** A whole-number column that may be NULL. */
-export const nullableWhole = (row: Row, column: string): number | null => (row[column] === null ? null : wholeOf(row, column))
+export const nullableWhole = (row: Row, column: string): number | null => (row[column] === null ? null : toInteger(row, column))

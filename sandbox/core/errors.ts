@@ -90,6 +90,10 @@ const oauthErrors: ReadonlyMap<number, string> = new Map([
   [403, 'access_denied'],
 ])
 
+/** The code of a refusal of the token operation: a word of OAuth 2.0 if the fault has one, otherwise by the status. */
+const findOauthError = (status: number, code: string | undefined): string =>
+  code !== undefined && /^[a-z]+(_[a-z]+)+$/.test(code) ? code : (oauthErrors.get(status) ?? 'server_error')
+
 /** The body of an error answer in one of the shapes. */
 export const renderFaults = (
   status: number,
@@ -110,7 +114,7 @@ export const renderFaults = (
     case 'singular':
       return json({ error: full })
     case 'oauth':
-      return json({ error: oauthErrors.get(status) ?? 'server_error', error_description: first })
+      return json({ error: findOauthError(status, faults[0]?.code), error_description: first })
     case 'wfs':
       return json({
         status: status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'FAIL',

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type Database, textOf } from './database.ts'
+import { type Database, toText } from './database.ts'
 
 /** Single values that must survive a restart: clock offset, sequence numbers, faults, limits. */
 export interface Meta {
@@ -15,7 +15,7 @@ export interface Meta {
 export const createMeta = (database: Database): Meta => {
   const get = (key: string): string | null => {
     const row = database.get('SELECT value FROM meta WHERE key = ?', key)
-    return row === undefined ? null : textOf(row, 'value')
+    return row === undefined ? null : toText(row, 'value')
   }
   const set = (key: string, value: string): void => {
     database.run('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', key, value)

@@ -13,7 +13,7 @@ export const decimalText = (cents: Cents): string => {
 export const jsonAmount = (cents: Cents): number => Number(decimalText(cents))
 
 /** Cents of a JSON number or decimal text; `null` for anything else, for more than two decimals and beyond a trillion. */
-export const centsOf = (value: unknown): Cents | null => {
+export const parseCents = (value: unknown): Cents | null => {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
   const match = /^(-?)(\d{1,12})(?:\.(\d{1,2})0*)?$/.exec(text)
   if (match === null) return null
@@ -22,5 +22,5 @@ export const centsOf = (value: unknown): Cents | null => {
 }
 
 /** The share of `part` out of `whole` units of an amount for all units, rounded half up; `share(total, n, n) === total`. */
-export const shareOf = (total: Cents, part: number, whole: number): Cents =>
+export const computeShare = (total: Cents, part: number, whole: number): Cents =>
   whole === 0 ? 0 : Math.floor((2 * total * part + whole) / (2 * whole))

@@ -31,7 +31,7 @@ export const pacificMidnight = (day: string): number => pacificHour(day, 0)
 /** The Pacific day, `YYYY-MM-DD`, of a moment. */
 export const pacificDay = (at: number): string => {
   const date = new TZDate(at, zone)
-  return `${nameOf(date.getFullYear(), date.getMonth())}-${String(date.getDate()).padStart(2, '0')}`
+  return `${buildName(date.getFullYear(), date.getMonth())}-${String(date.getDate()).padStart(2, '0')}`
 }
 
 /** The day this number of days later (earlier if negative), both `YYYY-MM-DD`. */
@@ -45,13 +45,14 @@ export const pacificMonth = (name: string): Month => ({
 })
 
 /** The month of a moment. */
-export const monthOf = (at: number): Month => pacificMonth(pacificDay(at).slice(0, 7))
+export const findMonth = (at: number): Month => pacificMonth(pacificDay(at).slice(0, 7))
 
 /** The name of the month this number of months later (earlier if negative). */
 export const monthAfter = (name: string, months: number): string => {
   const [year = 0, month = 1] = name.split('-').map(Number)
   const count = year * 12 + month - 1 + months
-  return nameOf(Math.floor(count / 12), count % 12)
+  return buildName(Math.floor(count / 12), count % 12)
 }
 
-const nameOf = (year: number, month: number): string => `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`
+const buildName = (year: number, month: number): string =>
+  `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`

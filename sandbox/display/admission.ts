@@ -1,15 +1,15 @@
 import { timingSafeEqual, verify } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '../core/errors.ts'
-import { headerOf } from '../http/headers.ts'
+import { findHeader } from '../http/headers.ts'
 import type { World } from '../world.ts'
 
 /** How far the timestamp may lie from the sandbox's clock, on either side (public facts, section 1.3). */
 const timestampLifeMs = 180_000
 
 /**
- * Checks the headers of display advertising (specification, Authentication) and gives the consumer id. Whatever is wrong with who
- * signs is a 401, the specification showing no status; a body of another content type is a 400. Timestamps are epoch milliseconds
+ * Checks the headers of display advertising (specification, Authentication) and gives the consumer id. Any error of the signature or of the
+ * signer is a 401, because the specification shows no status; a body of another content type is a 400. Timestamps are epoch milliseconds
  * on the clock of the `Date` header; the signature is RSA-SHA256 (PKCS#1 v1.5), Base64, over the values of consumer id, timestamp
  * and key version, each followed by a newline (public facts, section 1.3).
  */
@@ -18,7 +18,7 @@ export const admitDisplay = (world: World, headers: IncomingHttpHeaders, now: nu
   const display = world.display.identity
   const prefix = settings.dialect.headerPrefix
   const needed = (name: string): string => {
-    const value = headerOf(headers, name)
+    const value = findHeader(headers, name)
     if (value === null) throw unauthenticated(`Required header ${name} is missing`)
     return value
   }
@@ -34,7 +34,7 @@ export const admitDisplay = (world: World, headers: IncomingHttpHeaders, now: nu
   const signed = Buffer.from(`${consumerId}\n${timestamp}\n${keyVersion}\n`)
   if (!verify('sha256', signed, display.publicKey, Buffer.from(signature, 'base64')))
     throw unauthenticated(`${prefix}_SEC.AUTH_SIGNATURE: invalid signature`)
-  if (!/^application\/json\b/i.test(headerOf(headers, 'content-type') ?? ''))
+  if (!/^application\/json\b/i.test(findHeader(headers, 'content-type') ?? ''))
     throw displayRefusal(400, 'Content-Type must be application/json')
   return consumerId
 }

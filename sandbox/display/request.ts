@@ -52,11 +52,11 @@ const reader = (body: JsonObject): DisplayBody => {
     },
     text: (key) => of(key, (value) => typeof value === 'string', 'a string'),
     texts(key) {
-      const value = of(key, (given) => typeof given === 'string' || isListOf(given, isText), 'a string or an array of strings')
+      const value = of(key, (given) => typeof given === 'string' || isListWhere(given, isText), 'a string or an array of strings')
       return value === null || value.length === 0 ? null : typeof value === 'string' ? [value] : value
     },
     wholes(key) {
-      const value = of(key, (given) => isListOf(given, isWhole), 'an array of whole numbers')
+      const value = of(key, (given) => isListWhere(given, isWhole), 'an array of whole numbers')
       return value === null || value.length === 0 ? null : value
     },
   }
@@ -66,5 +66,5 @@ const isWhole = (value: unknown): value is number => typeof value === 'number' &
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-const isListOf = <T>(value: unknown, fits: (item: unknown) => item is T): value is T[] =>
+const isListWhere = <T>(value: unknown, fits: (item: unknown) => item is T): value is T[] =>
   Array.isArray(value) && value.every(fits)

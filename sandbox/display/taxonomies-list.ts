@@ -4,7 +4,7 @@ import type { World } from '../world.ts'
 import { displayRefusal } from './admission.ts'
 import type { DisplaySettings } from './display.ts'
 import { openBody } from './request.ts'
-import { attributesOf, type Subcategory } from './taxonomy.ts'
+import { findAttributes, type Subcategory } from './taxonomy.ts'
 
 const defaultLevel = 3
 const defaultCount = 100
@@ -13,7 +13,7 @@ const nameFilters = ['filter[brandName]', 'filter[department]', 'filter[category
 /**
  * `POST /api/v1/taxonomies/list` (specification, endpoint 1). Filters narrow each other; several values of one widen it. The answer
  * has one row for each deepest node of the level asked, under which something fits all filters. Item counts are those of the whole
- * node, whatever was filtered. How many filters are too many is not published: more than 50 names in all, unless set otherwise.
+ * node, with any filter. How many filters are too many is not published: more than 50 names in all, unless set otherwise.
  */
 export const listTaxonomies = (world: World, body: unknown, plan: FaultPlan): unknown => {
   const asked = openBody(world, body)
@@ -33,7 +33,7 @@ export const listTaxonomies = (world: World, body: unknown, plan: FaultPlan): un
       isNamed(one.category, categories) &&
       isNamed(one.name, subcategories),
   )
-  const paths = new Map(fitting.map((one) => [pathOf(one, level).join('\u0000'), pathOf(one, level)]))
+  const paths = new Map(fitting.map((one) => [buildPath(one, level).join('\u0000'), buildPath(one, level)]))
   const from = plan.blemishes.has('repeatCursor') ? 0 : startIndex
   const nodes = [...paths.values()].slice(from, from + count)
   const counts = itemCounts(all, level)
@@ -47,13 +47,13 @@ export const listTaxonomies = (world: World, body: unknown, plan: FaultPlan): un
 const isNamed = (name: string, wanted: readonly string[] | null | undefined): boolean =>
   (wanted ?? [name]).some((one) => one.toLowerCase() === name.toLowerCase())
 
-const pathOf = ({ department, category, name }: Subcategory, level: number): string[] =>
+const buildPath = ({ department, category, name }: Subcategory, level: number): string[] =>
   [department, category, name].slice(0, level)
 
 const itemCounts = (all: readonly Subcategory[], level: number): Map<string, number> => {
   const counts = new Map<string, number>()
   for (const one of all) {
-    const key = pathOf(one, level).join('\u0000')
+    const key = buildPath(one, level).join('\u0000')
     counts.set(key, (counts.get(key) ?? 0) + one.itemCount)
   }
   return counts
@@ -66,7 +66,7 @@ const viewRow = (
   itemCount: number,
   settings: DisplaySettings,
 ): Record<string, unknown> => {
-  const attributes = attributesOf(seed, path, itemCount)
+  const attributes = findAttributes(seed, path, itemCount)
   const deepest: Record<string, unknown> = {
     level: path.length,
     name: path.at(-1),

@@ -63,7 +63,7 @@ const makeAdded = (seed: string, count: number): Subcategory[] => {
 }
 
 /** Attributes of the node at the end of the path; about a quarter of all nodes have some. */
-export const attributesOf = (seed: string, path: readonly string[], itemCount: number): Attributes | null => {
+export const findAttributes = (seed: string, path: readonly string[], itemCount: number): Attributes | null => {
   const random = createRandom(seed, 'attributes', ...path)
   if (!random.chance(0.25)) return null
   const [type, values] = attributes[random.whole(0, attributes.length - 1)] ?? ['material', []]

@@ -44,6 +44,7 @@ const newWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   addressType: { OFFICE: 'LOCKER' },
   boxCatalogType: { typeA: 'typeQ' },
   transactionType: { Receipt: 'Inbound' },
+  stockStatus: { 'In-stock': 'Low-stock' },
   transactionReasonCode: { ADJ: 'RCL' },
   audienceType: { PERSONA: 'INTEREST' },
   attribute: { LIFESTYLE: 'MOOD' },

@@ -1,15 +1,16 @@
 import type { VirtualClock } from '../core/clock.ts'
-import { type Database, textOf, wholeOf } from '../core/database.ts'
+import { type Database, toInteger, toText } from '../core/database.ts'
 import { type ErrorShape, errorShapes } from '../core/errors.ts'
 import type { Meta } from '../core/meta.ts'
 import { createRandom, type Random } from '../core/random.ts'
-import { type RecordName, ruleOf } from './records.ts'
+import { findRule, type RecordName } from './records.ts'
 import {
   anchored,
   type Blemish,
   type Body,
   blemishNames,
-  detailsOf,
+  buildDetails,
+  computeShare,
   type FaultDetails,
   type FaultName,
   type Faults,
@@ -20,7 +21,6 @@ import {
   type Outcome,
   outcomes,
   selectiveFaults,
-  shareOf,
 } from './schema.ts'
 
 /** The request that a fault may strike. */
@@ -63,7 +63,7 @@ export interface FaultPlan {
   /** How long new and changed orders are missing from the lists. */
   readonly listLagMs: number
   /** Whether this record makes its page fail; `alone`: a read of this record only. */
-  readonly poisonOf: (record: RecordName, alone: boolean) => Poison | null
+  readonly findPoison: (record: RecordName, alone: boolean) => Poison | null
   /** For further draws of the same request. */
   readonly random: Random
 }
@@ -118,7 +118,7 @@ export const createFaultControl = (meta: Meta, database: Database, clock: Virtua
         keep()
       }
       const rules = [faults, ...faults.rules.filter((rule) => fits(rule, request, now))]
-      const anyShare = rules.some((rule) => [...outcomes, ...blemishNames].some((name) => shareOf(rule[name]) > 0))
+      const anyShare = rules.some((rule) => [...outcomes, ...blemishNames].some((name) => computeShare(rule[name]) > 0))
       const random = anyShare ? drawsFor(database, faults.seed, request) : createRandom(faults.seed, request.operation)
       const blemishes = new Map(queued.blemishes)
       let outcome = queued.outcome ?? deadCursor(database, request)
@@ -126,8 +126,8 @@ export const createFaultControl = (meta: Meta, database: Database, clock: Virtua
         outcome ??= drawOutcome(rules, random, request)
         for (const name of blemishNames) {
           const rule = rules.findLast((candidate) => candidate[name] !== undefined)
-          const struck = rule !== undefined && random.chance(shareOf(rule[name])) && applies(name, request)
-          if (struck) blemishes.set(name, detailsOf(rule[name]))
+          const struck = rule !== undefined && random.chance(computeShare(rule[name])) && applies(name, request)
+          if (struck) blemishes.set(name, buildDetails(rule[name]))
         }
       }
       if (outcome?.name === 'cursorExpired' && outcome.details.lasting === true && request.cursor !== null) {
@@ -137,9 +137,9 @@ export const createFaultControl = (meta: Meta, database: Database, clock: Virtua
       if (outcome !== null) count(outcome.name)
       for (const name of blemishes.keys()) count(name)
       const emptyList = faults.emptyAnswer === 'emptyList' || blemishes.has('emptyListInsteadOf404')
-      const errorShape = shapeOf(faults, request, random)
+      const errorShape = pickShape(faults, request, random)
       const { listLagMs } = faults
-      return { outcome, blemishes, errorShape, emptyList, listLagMs, poisonOf: poisonIn(faults, now), random }
+      return { outcome, blemishes, errorShape, emptyList, listLagMs, findPoison: poisonIn(faults, now), random }
     },
     nodeOffsetMs(asked) {
       if (faults.nodes === null) return 0
@@ -159,13 +159,13 @@ export const createFaultControl = (meta: Meta, database: Database, clock: Virtua
 const deadCursor = (database: Database, { cursor }: Struck): FaultPlan['outcome'] => {
   if (cursor === null) return null
   const row = database.get('SELECT details FROM dead_cursors WHERE cursor = ?', cursor)
-  return row === undefined ? null : { name: 'cursorExpired', details: JSON.parse(textOf(row, 'details')) }
+  return row === undefined ? null : { name: 'cursorExpired', details: JSON.parse(toText(row, 'details')) }
 }
 
 const poisonIn =
-  ({ poisoned, seed }: Faults, now: number): FaultPlan['poisonOf'] =>
+  ({ poisoned, seed }: Faults, now: number): FaultPlan['findPoison'] =>
   (record, alone) => {
-    const rule = poisoned.length === 0 ? null : ruleOf(poisoned, record, 'poisoned', seed)
+    const rule = poisoned.length === 0 ? null : findRule(poisoned, record, 'poisoned', seed)
     if (rule === null || !holds(rule, now) || (alone && !rule.reads)) return null
     if (rule.bytes !== undefined) return { kind: 'swollen', bytes: rule.bytes }
     return { kind: 'refused', status: rule.status ?? poisonedStatus, body: rule.body ?? 'coded' }
@@ -176,17 +176,17 @@ const nextDraw = (database: Database, key: string): number => {
     'INSERT INTO fault_draws (key, drawn) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET drawn = drawn + 1 RETURNING drawn',
     key,
   )
-  return row === undefined ? 1 : wholeOf(row, 'drawn')
+  return row === undefined ? 1 : toInteger(row, 'drawn')
 }
 
 /** The plan of a request that nothing can strike any more. */
 export const quietPlan = (): FaultPlan => {
   const random = createRandom('quiet')
   const shape = { errorShape: 'nested', emptyList: false, listLagMs: 0 } as const
-  return { outcome: null, blemishes: new Map(), ...shape, poisonOf: () => null, random }
+  return { outcome: null, blemishes: new Map(), ...shape, findPoison: () => null, random }
 }
 
-const shapeOf = ({ errorShape }: Faults, request: Struck, random: Random): ErrorShape => {
+const pickShape = ({ errorShape }: Faults, request: Struck, random: Random): ErrorShape => {
   if (errorShape === 'mixed') return random.pick(errorShapes)
   return errorShape === 'own' ? request.errorShape : errorShape
 }
@@ -204,8 +204,8 @@ const drawOutcome = (rules: readonly Partial<Faults>[], random: Random, request:
   let left = random.next()
   for (const rule of rules) {
     for (const name of outcomes) {
-      left -= shareOf(rule[name])
-      if (left < 0) return applies(name, request) ? { name, details: detailsOf(rule[name]) } : null
+      left -= computeShare(rule[name])
+      if (left < 0) return applies(name, request) ? { name, details: buildDetails(rule[name]) } : null
     }
   }
   return null

@@ -15,19 +15,19 @@ const bucket = z.strictObject({
 /** How often an operation may be called. */
 export type Limit = z.infer<typeof bucket>
 
-/** Members of the limits, whatever operations there are. */
-const limitsOf = <Name extends z.core.$ZodRecordKey>(name: Name) =>
+/** Members of the limits, for any operation. */
+const buildLimits = <Name extends z.core.$ZodRecordKey>(name: Name) =>
   z.strictObject({
     enabled: z.boolean(),
     /** The header that names the moment of the next token: two spellings are published, and it may be missing. */
     replenishHeader: z.enum(['X-Next-Replenishment-Time', 'x-next-replenish-time', 'none']),
     operations: z.partialRecord(name, bucket.nullable()),
   })
-const limitsSchema = limitsOf(z.string())
+const limitsSchema = buildLimits(z.string())
 type Limits = z.infer<typeof limitsSchema>
 
 /** Body of `PUT /_sandbox/limits` for operations of these names; what is left out stays as it is, an operation given `null` has no limit. */
-export const limitsChange = (operationNames: readonly string[]) => limitsOf(z.enum([...operationNames])).partial()
+export const limitsChange = (operationNames: readonly string[]) => buildLimits(z.enum([...operationNames])).partial()
 type LimitsChange = z.infer<ReturnType<typeof limitsChange>>
 
 /** So many calls a minute, none of them eaten by others. */
@@ -42,7 +42,7 @@ export interface Taken {
 }
 
 /**
- * Token buckets, one a seller and operation, or a part of an operation's budget. They fill in real time, whatever the virtual clock
+ * Token buckets, one a seller and operation, or a part of an operation's budget. They fill in real time, regardless of the virtual clock
  * does, but for those that say otherwise.
  */
 export interface RateLimits {

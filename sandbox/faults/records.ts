@@ -1,5 +1,5 @@
 import type { VirtualClock } from '../core/clock.ts'
-import { type Database, textOf, wholeOf } from '../core/database.ts'
+import { type Database, toInteger, toText } from '../core/database.ts'
 import type { Meta } from '../core/meta.ts'
 import { createRandom } from '../core/random.ts'
 import { faultsSchema, type HiddenRule, type RecordKind, recordKinds } from './schema.ts'
@@ -22,7 +22,7 @@ export interface RecordName {
  * The first rule that means this record. Rules by share take disjoint parts of all records, one after the other: which part a record
  * falls into depends on the seed, `what` and its id alone.
  */
-export const ruleOf = <T extends Named>(
+export const findRule = <T extends Named>(
   rules: readonly T[],
   record: RecordName,
   what: string,
@@ -71,7 +71,7 @@ export const createHiding = (meta: Meta, database: Database, clock: VirtualClock
   }
   let kept = read()
   const came = (name: RecordName, innerId: number): void => {
-    const rule = kept.rules.length === 0 ? null : ruleOf(kept.rules, name, 'hidden', kept.seed)
+    const rule = kept.rules.length === 0 ? null : findRule(kept.rules, name, 'hidden', kept.seed)
     if (rule === null) return
     database.run(
       'INSERT OR REPLACE INTO hidden_records (kind, inner_id, until) VALUES (?, ?, ?)',
@@ -92,8 +92,8 @@ export const createHiding = (meta: Meta, database: Database, clock: VirtualClock
           const page = `SELECT id, seller_id, ${id} AS name FROM ${table} WHERE id > ? ORDER BY id LIMIT ${atOnce}`
           for (let last = 0, rows = database.all(page, last); rows.length > 0; rows = database.all(page, last)) {
             for (const row of rows) {
-              last = wholeOf(row, 'id')
-              came({ records, sellerId: textOf(row, 'seller_id'), id: textOf(row, 'name') }, last)
+              last = toInteger(row, 'id')
+              came({ records, sellerId: toText(row, 'seller_id'), id: toText(row, 'name') }, last)
             }
           }
         }

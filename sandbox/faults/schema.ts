@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ErrorShape, errorShapes, gatewayShapes } from '../core/errors.ts'
-import { centsOf } from '../core/money.ts'
+import { parseCents } from '../core/money.ts'
 
 /** Faults that decide how a request ends; at most one of them strikes a request. */
 export const outcomes = [
@@ -84,7 +84,7 @@ export const uncoded: Readonly<Record<Exclude<Body, 'coded'>, ErrorShape>> = {
 const bytes = z.number().int().min(1).max(268_435_456)
 const amount = z
   .union([z.string(), z.number()])
-  .refine((value) => (centsOf(value) ?? 0) > 0, 'must be an amount of money above 0 with at most two decimals')
+  .refine((value) => (parseCents(value) ?? 0) > 0, 'must be an amount of money above 0 with at most two decimals')
 
 const details = {
   /** Milliseconds: how slow, how late the effect, how long the token lives, how long a 429 says to wait, how far behind a read is. */
@@ -219,7 +219,7 @@ const poisoned = z
     body: z.enum(bodies).optional(),
     /** The record is so large instead. */
     bytes: bytes.optional(),
-    /** Whether reads of the record alone are spoilt as well. */
+    /** Whether reads of the record alone are corrupt as well. */
     reads: z.boolean().default(false),
   })
   .refine(namesRecords, namesNoRecords)
@@ -232,7 +232,7 @@ const nodes = z.strictObject({
 })
 
 /** The share of a chance; 0 when it is not given. */
-export const shareOf = (given: Chance): number => (given === undefined ? 0 : typeof given === 'number' ? given : given.share)
+export const computeShare = (given: Chance): number => (given === undefined ? 0 : typeof given === 'number' ? given : given.share)
 
 /** Body of `PUT /_sandbox/faults`: what is left out is off. Shares at the top hold for every operation. */
 export const faultsSchema = z
@@ -254,7 +254,7 @@ export const faultsSchema = z
   })
   .superRefine((faults, context) => {
     for (const [index, one] of [faults, ...faults.rules].entries()) {
-      const sum = outcomes.reduce((total, name) => total + shareOf(one[name]), 0)
+      const sum = outcomes.reduce((total, name) => total + computeShare(one[name]), 0)
       if (sum > 1 + 1e-9) {
         const path = index === 0 ? [] : ['rules', index - 1]
         context.addIssue({
@@ -279,7 +279,7 @@ type Details = { readonly [name in keyof typeof details]: z.infer<(typeof detail
 export type FaultDetails = Partial<Details>
 
 /** Details of a chance besides its share. */
-export const detailsOf = (given: Chance): FaultDetails => (given === undefined || typeof given === 'number' ? {} : given)
+export const buildDetails = (given: Chance): FaultDetails => (given === undefined || typeof given === 'number' ? {} : given)
 
 interface Timed {
   readonly from?: string | undefined

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../core/random.ts'
 import type { World } from '../world.ts'
 import { corrected, damaged, found, lost, type Movement, moved, received, returnedWording, sold } from './model.ts'
-import { nextGtin, shipmentIdOf } from './simulation.ts'
+import { drawShipmentId, nextGtin } from './simulation.ts'
 
 /** Many generated SKUs that do not change after their creation. */
 export interface BulkItems {
@@ -25,17 +25,17 @@ export const makeItems = async (
   breathe: () => Promise<void>,
 ): Promise<{ readonly first: string; readonly last: string }> => {
   const start = world.meta.sequence(`inventory:${asked.sellerId}:${asked.prefix}`, asked.skus)
-  const skuOf = (number: number): string => `${asked.prefix}-${String(number).padStart(6, '0')}`
+  const parseSku = (number: number): string => `${asked.prefix}-${String(number).padStart(6, '0')}`
   const atOnce = Math.max(1, Math.floor(entriesAtOnce / (asked.entriesPerSku + 1)))
   for (let made = 0; made < asked.skus; made += atOnce) {
     world.database.transaction(() => {
       for (let number = start + made; number < start + Math.min(made + atOnce, asked.skus); number += 1) {
-        makeItem(world, asked, skuOf(number), number)
+        makeItem(world, asked, parseSku(number), number)
       }
     })
     await breathe()
   }
-  return { first: skuOf(start), last: skuOf(start + asked.skus - 1) }
+  return { first: parseSku(start), last: parseSku(start + asked.skus - 1) }
 }
 
 const makeItem = (world: World, { sellerId, entriesPerSku, from, to }: BulkItems, sku: string, number: number): void => {
@@ -62,7 +62,7 @@ const madeUp = (random: Random, at: number): Movement => {
   const units = random.whole(1, 3)
   if (draw < 0.78) return moved(sold, -units, at)
   if (draw < 0.84) return moved(returnedWording, 1, at)
-  if (draw < 0.9) return moved(received, random.whole(10, 40), at, { shipmentId: shipmentIdOf(random) })
+  if (draw < 0.9) return moved(received, random.whole(10, 40), at, { shipmentId: drawShipmentId(random) })
   if (draw < 0.93) return moved(lost, -units, at)
   if (draw < 0.95) return moved(found, units, at)
   return draw < 0.98 ? moved(damaged, -units, at) : moved(corrected, random.chance(0.5) ? units : -units, at)

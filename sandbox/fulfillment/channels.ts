@@ -4,7 +4,7 @@ import { blemishRecords } from '../calls/perform.ts'
 import { missingHeader } from '../core/errors.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import { listFaults } from '../faults/schema.ts'
-import { headerOf } from '../http/headers.ts'
+import { findHeader } from '../http/headers.ts'
 import type { World } from '../world.ts'
 import { requireEnrolment } from './enrolment.ts'
 import { required } from './parameters.ts'
@@ -43,7 +43,7 @@ export const channelSettings = z.strictObject({
 type ChannelSettings = z.infer<typeof channelSettings>
 type Channel = NonNullable<ChannelSettings['items']>[number]
 
-export const channelSettingsOf = ({ meta }: World, sellerId: string): ChannelSettings =>
+export const readChannelSettings = ({ meta }: World, sellerId: string): ChannelSettings =>
   meta.read(`channels:${sellerId}`, channelSettings)
 
 export const keepChannelSettings = ({ meta }: World, sellerId: string, settings: ChannelSettings): void => {
@@ -61,8 +61,8 @@ const listChannels = (world: World, call: Call, plan: FaultPlan): unknown => {
   // Required on the live service; the specification shows no query parameters (public facts, section 7.4).
   if (world.settings.dialect.fulfillment.channelsOfPartner) required(call.query, 'partnerId')
   requireEnrolment(world, call.sellerId, 'multichannel')
-  const { shippingField, items = ordinaryChannels } = channelSettingsOf(world, call.sellerId)
-  const channels = items.map((channel) => viewOf(world, call.sellerId, channel, shippingField))
+  const { shippingField, items = ordinaryChannels } = readChannelSettings(world, call.sellerId)
+  const channels = items.map((channel) => buildView(world, call.sellerId, channel, shippingField))
   return { status: 'OK', header: { headerAttributes: {} }, errors: [], payload: blemishRecords(channels, 'orderChannelId', plan) }
 }
 
@@ -70,13 +70,13 @@ const listChannels = (world: World, call: Call, plan: FaultPlan): unknown => {
 const requireMarket = ({ settings }: World, { headers }: Call): void => {
   const { fulfillment, headerPrefix } = settings.dialect
   const prefix = headerPrefix.toLowerCase()
-  if (fulfillment.channelsOfPartner && headerOf(headers, `${prefix}_mart_id`) !== null) return
+  if (fulfillment.channelsOfPartner && findHeader(headers, `${prefix}_mart_id`) !== null) return
   for (const name of ['martId', `${prefix}martid`]) {
-    if (headerOf(headers, name) === null) throw missingHeader(name)
+    if (findHeader(headers, name) === null) throw missingHeader(name)
   }
 }
 
-const viewOf = ({ settings }: World, sellerId: string, channel: Channel, shippingField: string): Record<string, unknown> => {
+const buildView = ({ settings }: World, sellerId: string, channel: Channel, shippingField: string): Record<string, unknown> => {
   const live = settings.dialect.fulfillment.liveFields
   return {
     orderChannelId: channel.orderChannelId,

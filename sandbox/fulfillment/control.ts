@@ -1,18 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { monthAfter, monthOf, pacificMonth } from '../core/pacific.ts'
+import { findMonth, monthAfter, pacificMonth } from '../core/pacific.ts'
 import { body, checked, duration, Misused, registeredSeller } from '../http/control-request.ts'
 import type { Life } from '../life/live.ts'
 import type { World } from '../world.ts'
 import { makeItems } from './bulk.ts'
-import { channelSettings, channelSettingsOf, keepChannelSettings } from './channels.ts'
+import { channelSettings, keepChannelSettings, readChannelSettings } from './channels.ts'
 import { type Discrepancy, discrepancyKinds } from './discrepancy.ts'
-import { enrol, enrolmentBody, enrolmentOf } from './enrolment.ts'
+import { enrol, enrolmentBody, readEnrolment } from './enrolment.ts'
 import { cells, type Item, moved } from './model.ts'
 import { compare, NoSuchPlace, plant, repair } from './planted.ts'
 import { generationAt } from './report-period.ts'
-import { keepReportSettings, reportSettings, reportSettingsOf } from './report-settings.ts'
+import { keepReportSettings, readReportSettings, reportSettings } from './report-settings.ts'
 import { liveOn, nextGtin } from './simulation.ts'
+import { plantDifference, stockBody } from './stock.ts'
 import type { LogFilter } from './store.ts'
 
 const seller = { sellerId: z.string().min(1).optional() }
@@ -38,7 +39,7 @@ const bulkBody = z.strictObject({
     .string()
     .regex(/^[\w.-]{1,30}$/, 'must be 1 to 30 letters, digits, dots, hyphens or underscores')
     .default('SKU'),
-  /** Whether all that the seller had is forgotten first, planted discrepancies too. */
+  /** Whether everything of the seller is removed first, planted discrepancies included. */
   replace: z.boolean().default(false),
 })
 const movement = z.strictObject({
@@ -80,12 +81,12 @@ const idParameter = z.object({ id: z.coerce.number().int().min(1) })
 /** Control routes of the fulfilment service. */
 export const registerFulfillmentControl = (app: FastifyInstance, world: World, life: Life): void => {
   /** The seller whose inventory is meant, lived up to now. */
-  const sellerOf = (named?: string): string => {
+  const findSeller = (named?: string): string => {
     const sellerId = registeredSeller(world, named)
     liveOn(world, sellerId, world.clock.now())
     return sellerId
   }
-  const itemOf = (sellerId: string, sku: string): Item => {
+  const findItem = (sellerId: string, sku: string): Item => {
     const item = world.inventory.item(sellerId, sku)
     if (item === null) throw new Misused(404, `sku: ${sellerId} has no ${sku}`)
     return item
@@ -93,7 +94,7 @@ export const registerFulfillmentControl = (app: FastifyInstance, world: World, l
 
   app.get('/inventory', async (request) => {
     const { sellerId, after, limit } = checked(inventoryQuery, request.query)
-    const items = world.inventory.page(sellerOf(sellerId), after, limit)
+    const items = world.inventory.page(findSeller(sellerId), after, limit)
     const now = world.clock.now()
     const { at, coveredUntil } = generationAt(now)
     return {
@@ -108,9 +109,9 @@ export const registerFulfillmentControl = (app: FastifyInstance, world: World, l
   })
   app.post('/inventory', async (request, reply) => {
     const asked = body(bulkBody, request)
-    const sellerId = sellerOf(asked.sellerId)
+    const sellerId = findSeller(asked.sellerId)
     const now = world.clock.now()
-    const from = asked.from ?? pacificMonth(monthAfter(monthOf(now).name, -1)).from
+    const from = asked.from ?? pacificMonth(monthAfter(findMonth(now).name, -1)).from
     const to = asked.to ?? Math.max(from + 1, generationAt(now).coveredUntil)
     if (from >= to || to > now) throw new Misused(400, 'from: must be before to, and neither may lie in the future')
     if (asked.replace) world.database.transaction(() => world.inventory.dropItems(sellerId))
@@ -121,19 +122,19 @@ export const registerFulfillmentControl = (app: FastifyInstance, world: World, l
   })
   app.post('/inventory/movements', async (request, reply) => {
     const asked = body(movementsBody, request)
-    const sellerId = sellerOf(asked.sellerId)
+    const sellerId = findSeller(asked.sellerId)
     reply.code(201)
     return world.database.transaction(() => ({
       items: asked.movements.map((given) => move(world, sellerId, given, world.clock.now())),
     }))
   })
   app.get('/inventory/discrepancies', async (request) => {
-    const sellerId = sellerOf(checked(sellerQuery, request.query).sellerId)
+    const sellerId = findSeller(checked(sellerQuery, request.query).sellerId)
     return { items: world.discrepancies.list(sellerId).map((discrepancy) => view(world, discrepancy)) }
   })
   app.post('/inventory/discrepancies', async (request, reply) => {
     const asked = body(discrepancyBody, request)
-    const item = itemOf(sellerOf(asked.sellerId), asked.sku)
+    const item = findItem(findSeller(asked.sellerId), asked.sku)
     try {
       const planted = plant(world, item, asked, world.clock.now())
       reply.code(201)
@@ -150,22 +151,28 @@ export const registerFulfillmentControl = (app: FastifyInstance, world: World, l
     repair(world, discrepancy)
     return { repaired: id }
   })
-  app.get('/report', async () => reportSettingsOf(world))
+  app.get('/report', async () => readReportSettings(world))
   app.put('/report', async (request) => {
     keepReportSettings(world, body(reportSettings, request))
-    return reportSettingsOf(world)
+    return readReportSettings(world)
+  })
+  app.put('/stock', async (request) => {
+    const { sellerId, sku, difference } = body(stockBody, request)
+    const item = findItem(findSeller(sellerId), sku)
+    plantDifference(world, item.sellerId, sku, difference)
+    return { sellerId: item.sellerId, sku, difference }
   })
   app.put('/channels', async (request) => {
     const { sellerId, ...settings } = body(channelSettings.extend(seller), request)
-    const of = sellerOf(sellerId)
+    const of = findSeller(sellerId)
     keepChannelSettings(world, of, settings)
-    return channelSettingsOf(world, of)
+    return readChannelSettings(world, of)
   })
   app.put('/enrolment', async (request) => {
     const { sellerId, ...enrolment } = body(enrolmentBody, request)
-    const of = sellerOf(sellerId)
+    const of = findSeller(sellerId)
     enrol(world, of, enrolment)
-    return { sellerId: of, ...enrolmentOf(world, of) }
+    return { sellerId: of, ...readEnrolment(world, of) }
   })
 }
 

@@ -1,4 +1,4 @@
-import { type Database, nullableText, type Row, textOf, wholeOf } from '../core/database.ts'
+import { type Database, nullableText, type Row, toInteger, toText } from '../core/database.ts'
 import { type Discrepancy, discrepancyKinds } from './discrepancy.ts'
 import { cells, type Item, type Movement } from './model.ts'
 
@@ -26,7 +26,7 @@ export interface DiscrepancyStore {
 export const createDiscrepancyStore = (database: Database): DiscrepancyStore => {
   const find: DiscrepancyStore['find'] = (id) => {
     const row = database.get('SELECT * FROM inventory_discrepancies WHERE id = ?', id)
-    return row === undefined ? null : discrepancyOf(row)
+    return row === undefined ? null : parseDiscrepancy(row)
   }
   return {
     add(given) {
@@ -43,7 +43,7 @@ export const createDiscrepancyStore = (database: Database): DiscrepancyStore => 
         given.done,
       )
       if (row === undefined) throw new Error('an inserted discrepancy has no number')
-      return discrepancyOf(row)
+      return parseDiscrepancy(row)
     },
     find,
     list: (sellerId) =>
@@ -52,7 +52,7 @@ export const createDiscrepancyStore = (database: Database): DiscrepancyStore => 
           `SELECT d.* FROM inventory_discrepancies AS d JOIN inventory_items AS i ON i.id = d.item_id WHERE i.seller_id = ? ORDER BY d.id`,
           sellerId,
         )
-        .map(discrepancyOf),
+        .map(parseDiscrepancy),
     remove: (id) => {
       database.run('DELETE FROM inventory_discrepancies WHERE id = ?', id)
     },
@@ -68,7 +68,7 @@ export const createDiscrepancyStore = (database: Database): DiscrepancyStore => 
           ...(entryId === null ? [] : [entryId]),
           limit,
         )
-        .map(candidateOf),
+        .map(parseCandidate),
     setInLog: (movementId, inLog) => {
       database.run('UPDATE inventory_movements SET in_log = ? WHERE id = ?', Number(inLog), movementId)
     },
@@ -86,39 +86,39 @@ export const createDiscrepancyStore = (database: Database): DiscrepancyStore => 
         now,
         cell,
       )
-      return row === undefined ? 0 : wholeOf(row, 'total')
+      return row === undefined ? 0 : toInteger(row, 'total')
     },
   }
 }
 
-const discrepancyOf = (row: Row): Discrepancy => {
+const parseDiscrepancy = (row: Row): Discrepancy => {
   const kind = discrepancyKinds.find((known) => known === row['kind'])
   if (kind === undefined) throw new TypeError('a discrepancy is of no known kind')
   return {
-    id: wholeOf(row, 'id'),
-    itemId: wholeOf(row, 'item_id'),
-    month: textOf(row, 'month'),
+    id: toInteger(row, 'id'),
+    itemId: toInteger(row, 'item_id'),
+    month: toText(row, 'month'),
     kind,
     cell: cells.find((known) => known === row['cell']) ?? null,
-    units: wholeOf(row, 'units'),
-    movementId: wholeOf(row, 'movement_id'),
+    units: toInteger(row, 'units'),
+    movementId: toInteger(row, 'movement_id'),
     entryId: nullableText(row, 'entry_id'),
-    done: textOf(row, 'done'),
+    done: toText(row, 'done'),
   }
 }
 
-const candidateOf = (row: Row): Candidate => ({
-  movementId: wholeOf(row, 'id'),
-  entryId: textOf(row, 'entry_id'),
+const parseCandidate = (row: Row): Candidate => ({
+  movementId: toInteger(row, 'id'),
+  entryId: toText(row, 'entry_id'),
   movement: {
-    type: textOf(row, 'type'),
-    reasonCode: textOf(row, 'reason_code'),
-    reasonText: textOf(row, 'reason_text'),
-    at: wholeOf(row, 'at'),
-    appearsAt: wholeOf(row, 'appears_at'),
-    units: wholeOf(row, 'units'),
+    type: toText(row, 'type'),
+    reasonCode: toText(row, 'reason_code'),
+    reasonText: toText(row, 'reason_text'),
+    at: toInteger(row, 'at'),
+    appearsAt: toInteger(row, 'appears_at'),
+    units: toInteger(row, 'units'),
     location: 'Inventory',
-    fcName: textOf(row, 'fc_name'),
+    fcName: toText(row, 'fc_name'),
     shipmentId: nullableText(row, 'shipment_id'),
     entryId: null,
     place: cells.find((cell) => cell === row['place']) ?? 'other',

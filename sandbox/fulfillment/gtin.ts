@@ -5,7 +5,7 @@ export const madeUpGtin = (number: number): string => {
 }
 
 /** The 12-digit UPC of a GTIN. */
-export const upcOf = (gtin: string): string => gtin.slice(-12)
+export const toUpc = (gtin: string): string => gtin.slice(-12)
 
 const checkDigit = (body: string): number => {
   let sum = 0

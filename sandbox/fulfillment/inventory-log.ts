@@ -63,7 +63,7 @@ const listLog = (world: World, { sellerId, query }: Call, plan: FaultPlan, now: 
   }
   const limit = readWhole(query, 'limit', defaultLimit, [1, maxLimit], refuseValue)
   const offset = readWhole(query, 'offset', 0, [0, maxOffset], refuseValue)
-  const key = keyOf(world, query)
+  const key = buildKey(world, query)
   liveOn(world, sellerId, now)
   world.inventory.seen(sellerId, now)
   const item =
@@ -75,12 +75,12 @@ const listLog = (world: World, { sellerId, query }: Call, plan: FaultPlan, now: 
   const entries = world.inventory.log(item, filter, order, limit, offset).map(viewEntry)
   return {
     headers: { limit, offset, totalCount: world.inventory.countLog(item, filter) },
-    payload: payloadOf(item, blemishRecords(entries, 'id', plan)),
+    payload: buildPayload(item, blemishRecords(entries, 'id', plan)),
   }
 }
 
 /** By SKU in the specification, by GTIN on the live service, where that parameter is required (public facts, section 7.1). */
-const keyOf = ({ settings }: World, query: Query): { sku: string; gtin: null } | { sku: null; gtin: string } =>
+const buildKey = ({ settings }: World, query: Query): { sku: string; gtin: null } | { sku: null; gtin: string } =>
   settings.dialect.fulfillment.logKey === 'gtin'
     ? { sku: null, gtin: gtinParameter(required(query, 'gtin')) }
     : { sku: required(query, 'sellerSku'), gtin: null }
@@ -105,7 +105,7 @@ const moment = (query: Query, name: string, dayLength: number): number | null =>
   return isDay(value) ? at + dayLength : at
 }
 
-const payloadOf = (item: Item, inventoryLog: readonly unknown[]): Record<string, unknown> => ({
+const buildPayload = (item: Item, inventoryLog: readonly unknown[]): Record<string, unknown> => ({
   gtin: item.gtin,
   vendorSku: item.sku,
   productName: item.productName,

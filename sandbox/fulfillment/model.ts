@@ -37,7 +37,7 @@ export const wording: Readonly<Record<Cell, Wording>> = {
 export const isOutflow = (cell: Cell): boolean => cell === 'sold' || cell === 'lost' || cell === 'damaged'
 
 /** The column that counts a movement: by its type, an adjustment by its reason. */
-export const cellOf = ({ type, reasonCode, reasonText }: Wording): Cell => {
+export const buildCell = ({ type, reasonCode, reasonText }: Wording): Cell => {
   if (type === 'Ship') return 'sold'
   if (type === 'Return') return 'returned'
   if (type !== 'Adjustment') return 'other'
@@ -99,7 +99,7 @@ export const moved = (wording: Wording, units: number, at: number, more: Partial
   fcName: 'KY1',
   shipmentId: null,
   entryId: null,
-  place: cellOf(wording),
+  place: buildCell(wording),
   inLog: true,
   inReport: (more.location ?? 'Inventory') === 'Inventory',
   ...more,

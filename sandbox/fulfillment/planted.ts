@@ -1,10 +1,10 @@
-import { type Month, monthAfter, monthOf, pacificMonth } from '../core/pacific.ts'
+import { findMonth, type Month, monthAfter, pacificMonth } from '../core/pacific.ts'
 import { createRandom } from '../core/random.ts'
 import type { World } from '../world.ts'
 import { type Discrepancy, type DiscrepancyKind, discrepancyKinds } from './discrepancy.ts'
 import type { Candidate } from './discrepancy-store.ts'
 import { type Cell, type Item, isOutflow, type Movement, moved, wording } from './model.ts'
-import { generationAt, periodOf } from './report-period.ts'
+import { findPeriod, generationAt } from './report-period.ts'
 import type { Recorded } from './store.ts'
 
 /** What cannot be put in, and why. */
@@ -97,7 +97,7 @@ export const repair = (world: World, { id, kind, movementId }: Discrepancy): voi
 export const plantDiscrepancies = (world: World, sellerId: string, now: number): void => {
   const random = createRandom(world.settings.seed, 'discrepancies', sellerId)
   const items = world.inventory.livingItems(sellerId)
-  const thisMonth = monthOf(now).name
+  const thisMonth = findMonth(now).name
   for (const [index, kind] of discrepancyKinds.entries()) {
     const [item] = items.splice(random.whole(0, items.length - 1), 1)
     const month = pacificMonth(monthAfter(thisMonth, index % 2 === 0 ? -1 : -2))
@@ -117,7 +117,7 @@ export interface Compared {
 /** Looks up the current state of both sides of a discrepancy. */
 export const compare = (world: World, item: Item, { kind, month, cell }: Discrepancy, now: number): Compared => {
   const of = pacificMonth(month)
-  const period = periodOf(of, now)
+  const period = findPeriod(of, now)
   const row = period === null ? null : world.inventory.row(item, period)
   if (period === null || row === null) return { reported: null, expected: null }
   if (cell !== null) {
@@ -127,7 +127,7 @@ export const compare = (world: World, item: Item, { kind, month, cell }: Discrep
     const made = row.beginning - row.sold + row.returned - row.lost + row.found - row.damaged + row.other
     return { reported: row.ending, expected: made }
   }
-  const before = periodOf(pacificMonth(monthAfter(month, -1)), now)
+  const before = findPeriod(pacificMonth(monthAfter(month, -1)), now)
   const rowBefore = before === null ? null : world.inventory.row(item, before)
   return { reported: row.beginning, expected: rowBefore?.ending ?? null }
 }

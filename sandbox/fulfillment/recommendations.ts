@@ -9,7 +9,7 @@ import { listFaults } from '../faults/schema.ts'
 import { globalHeaders } from '../http/headers.ts'
 import type { World } from '../world.ts'
 import { requireEnrolment } from './enrolment.ts'
-import { upcOf } from './gtin.ts'
+import { toUpc } from './gtin.ts'
 import type { Item } from './model.ts'
 import { liveOn } from './simulation.ts'
 
@@ -40,13 +40,13 @@ export const recommendations: Operation = {
 const recommend = (world: World, call: Call, plan: FaultPlan, now: number): unknown => {
   const { sellerId } = call
   requireEnrolment(world, sellerId, 'fulfillment')
-  const { gtins, skus } = keysOf(world, call)
+  const { gtins, skus } = buildKeys(world, call)
   liveOn(world, sellerId, now)
   const found =
-    gtins === null ? skus.flatMap((sku) => world.inventory.item(sellerId, sku) ?? []) : itemsOf(world, sellerId, gtins)
+    gtins === null ? skus.flatMap((sku) => world.inventory.item(sellerId, sku) ?? []) : listItems(world, sellerId, gtins)
   if (gtins !== null && found.length === 0) throw refuse(500, "All GTIN's are invalid")
   const unique = [...new Map(found.map((item) => [item.id, item])).values()]
-  const replenishments = unique.map((item) => viewOf(world, item, now))
+  const replenishments = unique.map((item) => buildView(world, item, now))
   return { status: 'OK', payload: { replenishments: blemishRecords(replenishments, 'vendorSku', plan) } }
 }
 
@@ -57,11 +57,11 @@ interface Keys {
 }
 
 /** Either GTINs or SKUs, in the body under the profile's names; or SKUs as repeated query parameters `sku` (specification, section 5). */
-const keysOf = ({ settings }: World, { body, query }: Call): Keys => {
+const buildKeys = ({ settings }: World, { body, query }: Call): Keys => {
   const { gtinsField, skusField } = settings.dialect.fulfillment
   const given = isObject(body) ? body : {}
-  const gtins = listOf(given, gtinsField)
-  const inBody = listOf(given, skusField)
+  const gtins = buildList(given, gtinsField)
+  const inBody = buildList(given, skusField)
   const inQuery = new URLSearchParams(query.raw).getAll('sku').filter((sku) => sku !== '')
   const skus = [...inBody, ...inQuery]
   if (gtins.length === 0 && skus.length === 0) throw refuse(400, 'gtin/sku is required attribute.')
@@ -70,7 +70,7 @@ const keysOf = ({ settings }: World, { body, query }: Call): Keys => {
   return { gtins: gtins.length > 0 ? gtins : null, skus }
 }
 
-const listOf = (body: JsonObject, name: string): string[] => {
+const buildList = (body: JsonObject, name: string): string[] => {
   const value = body[name]
   if (value === undefined || value === null) return []
   const words = Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : []
@@ -78,17 +78,17 @@ const listOf = (body: JsonObject, name: string): string[] => {
   return words
 }
 
-const itemsOf = (world: World, sellerId: string, gtins: readonly string[]): Item[] =>
+const listItems = (world: World, sellerId: string, gtins: readonly string[]): Item[] =>
   gtins.flatMap((gtin) => (/^\d{14}$/.test(gtin) ? world.inventory.itemsOfGtin(sellerId, gtin) : []))
 
-const viewOf = (world: World, item: Item, now: number): Record<string, unknown> => {
+const buildView = (world: World, item: Item, now: number): Record<string, unknown> => {
   const { stock, sold } = world.inventory.demand(item, now - lookBackDays * dayMs, now)
   const needed = (days: number): number => Math.max(0, Math.ceil((sold * days) / lookBackDays) - stock)
   const suggestedQty = needed(suggestedDays)
   return {
     itemId: String(900_000_000 + item.id),
     gtin: item.gtin,
-    upc: upcOf(item.gtin),
+    upc: toUpc(item.gtin),
     vendorSku: item.sku,
     // Where nothing was sold there is nothing to suggest, and the field is missing.
     ...(sold === 0 ? {} : { suggestedQty }),

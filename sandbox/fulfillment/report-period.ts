@@ -20,14 +20,14 @@ export const generationAt = (now: number): Generation => {
 }
 
 /** What the report of a month counts at a moment; `null` when none was made of it yet. */
-export const periodOf = (month: Month, now: number): ReportPeriod | null => {
+export const findPeriod = (month: Month, now: number): ReportPeriod | null => {
   const { at, coveredUntil } = generationAt(now)
   if (month.from > coveredUntil) return null
   return { from: month.from, to: Math.min(month.to, coveredUntil), generatedAt: at }
 }
 
 /** The name of the file: the moment at which it was made, with underscores (public facts, section 7.2). */
-export const fileNameOf = ({ generatedAt }: ReportPeriod): string => {
+export const buildFileName = ({ generatedAt }: ReportPeriod): string => {
   const made = new Date(generatedAt + (hashWords('report', generatedAt) % 1_000)).toISOString()
   return `InventoryReconciliationReport_${made.replaceAll(':', '_')}.csv`
 }

@@ -31,6 +31,9 @@ const columns = [
   'other',
 ] as const satisfies readonly Column[]
 
+/** How a requested report ends: it is made; it fails; it is never ready; it is gone before it can be downloaded. */
+export const requestEndings = ['ready', 'error', 'stuck', 'expired'] as const
+
 /** Body of `PUT /_sandbox/report`: what the file looks like; what is left out is as at the start. */
 export const reportSettings = z.strictObject({
   /** Which columns, in which order. */
@@ -52,12 +55,21 @@ export const reportSettings = z.strictObject({
   contentType: z.enum(['text/csv', 'application/octet-stream']).default('text/csv'),
   /** Two spellings are in use: the right one, and one that no strict parser reads (public facts, section 7.2). */
   disposition: z.enum(['attachment;', 'attachment:']).default('attachment;'),
+  /** Reports that are requested from now on, in virtual time (public facts, section 13: 15 to 45 minutes). */
+  requests: z
+    .strictObject({
+      readyAfterMs: z.number().int().min(0).max(31_622_400_000).default(1_200_000),
+      ending: z.enum(requestEndings).default('ready'),
+      /** Whether the file is a ZIP archive of the CSV; both are in use, and which one is not published. */
+      archive: z.boolean().default(false),
+    })
+    .prefault({}),
 })
 export type ReportSettings = z.infer<typeof reportSettings>
 
 const key = 'report'
 
-export const reportSettingsOf = ({ meta }: World): ReportSettings => meta.read(key, reportSettings)
+export const readReportSettings = ({ meta }: World): ReportSettings => meta.read(key, reportSettings)
 
 export const keepReportSettings = ({ meta }: World, settings: ReportSettings): void => {
   meta.keep(key, settings)

@@ -4,19 +4,19 @@ import type { Query } from '../calls/query.ts'
 import { hourMs } from '../core/duration.ts'
 import { contentNotFound, gatewayRefusal } from '../core/errors.ts'
 import { isDay } from '../core/moment.ts'
-import { type Month, monthOf, pacificMonth } from '../core/pacific.ts'
+import { findMonth, type Month, pacificMonth } from '../core/pacific.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import type { World } from '../world.ts'
 import { requireEnrolment } from './enrolment.ts'
 import { isOutflow } from './model.ts'
 import { gtinParameter, noSuchItem, refuseValue, required } from './parameters.ts'
-import { fileNameOf, periodOf } from './report-period.ts'
-import { type Column, publishedHeadings, type ReportSettings, reportSettingsOf } from './report-settings.ts'
+import { buildFileName, findPeriod } from './report-period.ts'
+import { type Column, publishedHeadings, type ReportSettings, readReportSettings } from './report-settings.ts'
 import { liveOn } from './simulation.ts'
 import type { ReportPeriod, ReportRow } from './store.ts'
 
 /** There are no reports of earlier months (specification, Limits). */
-const firstMonth = '2022-01'
+export const firstMonth = '2022-01'
 const rowsAtOnce = 1_000
 
 const common = {
@@ -36,11 +36,22 @@ const common = {
  */
 export const reportByDates: Operation = {
   ...common,
-  urls: ['/v3/report/wfs/InventoryReconciliationReport', '/v3/report/wfs/inventory-reconciliation-report'],
+  urls: ['/v3/report/wfs/InventoryReconciliationReport'],
   // One an hour: of each month in the specification, which only recommends it; altogether on the live service (public facts, section 5.1).
   budgetScope: ({ settings }, query) =>
     settings.dialect.fulfillment.reportBudgetPerMonth ? (query.get('startDate')?.slice(0, 7) ?? '') : '',
   perform: (world, call, plan, now) => makeReport(world, call, monthOfDates, plan, now),
+}
+
+/** The same on the second path of the specification, which the live service has removed (public facts, section 13). */
+export const reportByDatesHyphenated: Operation = {
+  ...reportByDates,
+  urls: ['/v3/report/wfs/inventory-reconciliation-report'],
+  perform(world, call, plan, now) {
+    if (world.settings.dialect.fulfillment.reportRequests)
+      throw gatewayRefusal(404, 'URI_NOT_FOUND', 'uri', 'There is no such operation')
+    return reportByDates.perform(world, call, plan, now)
+  },
 }
 
 /** The same by `monthYear`, on the live service's own path (public facts, section 7.2). */
@@ -60,25 +71,25 @@ const makeReport = (world: World, { sellerId, query }: Call, readMonth: MonthRea
   requireEnrolment(world, sellerId, 'fulfillment')
   const month = readMonth(query, now)
   const gtin = query.get('gtin')
-  if (gtin !== null && month.name !== monthOf(now).name)
+  if (gtin !== null && month.name !== findMonth(now).name)
     throw refuseValue('gtin', 'A single GTIN can be asked for in the current month only')
   liveOn(world, sellerId, now)
   world.inventory.seen(sellerId, now)
   if (gtin !== null && world.inventory.itemsOfGtin(sellerId, gtinParameter(gtin)).length === 0) throw noSuchItem()
-  const period = periodOf(month, now)
+  const period = findPeriod(month, now)
   if (period === null) throw contentNotFound(`The report of ${month.name} has not been made yet`, 'GMP_REPORT_API', 'flat')
-  const settings = reportSettingsOf(world)
+  const settings = readReportSettings(world)
   return {
-    text: csvOf(world, sellerId, period, gtin, settings, plan),
+    text: buildCsv(world, sellerId, period, gtin, settings, plan),
     contentType: settings.contentType,
-    headers: { 'content-disposition': `${settings.disposition} filename=${fileNameOf(period)}` },
+    headers: { 'content-disposition': `${settings.disposition} filename=${buildFileName(period)}` },
   }
 }
 
 /** The month of that name, as far as there are reports; `parameter` is what named it. */
 const reportMonth = (name: string, parameter: string, now: number): Month => {
   if (name < firstMonth) throw refuseValue(parameter, `There are no reports of months before ${firstMonth}`)
-  if (name > monthOf(now).name) throw refuseValue(parameter, 'There are no reports of months to come')
+  if (name > findMonth(now).name) throw refuseValue(parameter, 'There are no reports of months to come')
   return pacificMonth(name)
 }
 
@@ -104,7 +115,7 @@ const day = (query: Query, name: string): string => {
 }
 
 /** The file in pieces: however many rows there are, only some of them are in memory. */
-const csvOf = function* (
+export const buildCsv = function* (
   world: World,
   sellerId: string,
   period: ReportPeriod,
@@ -115,14 +126,14 @@ const csvOf = function* (
   const write = (rows: readonly (readonly string[])[]): string => stringify([...rows], { record_delimiter: settings.lineBreak })
   const omitted = new Set(settings.omitSkus)
   const struck = plan.random.whole(0, Math.max(0, Math.min(world.inventory.countRows(sellerId, period), rowsAtOnce) - 1))
-  yield `${settings.byteOrderMark ? '\uFEFF' : ''}${write([headingsOf(settings, plan)])}`
+  yield `${settings.byteOrderMark ? '\uFEFF' : ''}${write([listHeadings(settings, plan)])}`
   let index = 0
   for (let afterSku = '', more = true; more; ) {
     const rows = world.inventory.rows(sellerId, period, afterSku, rowsAtOnce, gtin)
     const lines: string[][] = []
     for (const row of rows) {
       if (omitted.has(row.sku)) continue
-      const cells = cellsOf(row, settings, plan)
+      const cells = listCells(row, settings, plan)
       lines.push(index === struck && plan.blemishes.has('malformedRecord') ? plan.random.pick(breakages)(cells, settings) : cells)
       if (index === struck && plan.blemishes.has('duplicateRows')) lines.push(cells)
       index += 1
@@ -133,7 +144,7 @@ const csvOf = function* (
   }
 }
 
-const headingsOf = ({ columns, headings, letterCase, additional }: ReportSettings, plan: FaultPlan): string[] => {
+const listHeadings = ({ columns, headings, letterCase, additional }: ReportSettings, plan: FaultPlan): string[] => {
   const written = [
     ...columns.map((column) => headings[column] ?? publishedHeadings[column]),
     ...additional.map(({ heading }) => heading),
@@ -143,7 +154,7 @@ const headingsOf = ({ columns, headings, letterCase, additional }: ReportSetting
   return all.map((heading) => (letterCase === 'upper' ? heading.toUpperCase() : heading.toLowerCase()))
 }
 
-const cellsOf = (row: ReportRow, { columns, additional, negativeOutflows }: ReportSettings, plan: FaultPlan): string[] => {
+const listCells = (row: ReportRow, { columns, additional, negativeOutflows }: ReportSettings, plan: FaultPlan): string[] => {
   const cell = (column: Column): string => {
     if (column === 'gtin') return row.gtin
     if (column === 'sku') return row.sku

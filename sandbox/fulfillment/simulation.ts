@@ -1,5 +1,5 @@
 import { dayMs } from '../core/duration.ts'
-import { monthAfter, monthOf, pacificMonth } from '../core/pacific.ts'
+import { findMonth, monthAfter, pacificMonth } from '../core/pacific.ts'
 import { createRandom, type Random } from '../core/random.ts'
 import { catalogue } from '../generator/catalogue.ts'
 import type { World } from '../world.ts'
@@ -22,7 +22,7 @@ export const liveOn = (world: World, sellerId: string, now: number): void => {
   const known = world.inventory.life(sellerId)
   if (known !== null && known.livedUntil > now) return
   world.database.transaction(() => {
-    const beganAt = known?.beganAt ?? pacificMonth(monthAfter(monthOf(now).name, -monthsOfHistory)).from
+    const beganAt = known?.beganAt ?? pacificMonth(monthAfter(findMonth(now).name, -monthsOfHistory)).from
     if (known === null) stockCatalogue(world, sellerId, beganAt)
     const from = known?.livedUntil ?? beganAt
     const days = Math.ceil((now + 1 - from) / dayMs)
@@ -30,7 +30,7 @@ export const liveOn = (world: World, sellerId: string, now: number): void => {
       const movements: Movement[] = []
       let stock = item.stock
       for (let day = 0; day < days; day += 1) {
-        const made = dayOf(world, item, stock, from + day * dayMs)
+        const made = simulateDay(world, item, stock, from + day * dayMs)
         stock += made.reduce((sum, movement) => sum + (movement.inReport ? movement.units : 0), 0)
         movements.push(...made)
       }
@@ -57,7 +57,7 @@ const stockCatalogue = (world: World, sellerId: string, beganAt: number): void =
 export const nextGtin = (world: World): string => madeUpGtin(firstFreeNumber + world.meta.sequence('gtin', 1))
 
 /** What one day does to one item, in order of time. The stock never falls below nothing: what is not there is not sold. */
-const dayOf = (world: World, item: Item, stockBefore: number, day: number): Movement[] => {
+const simulateDay = (world: World, item: Item, stockBefore: number, day: number): Movement[] => {
   const random = createRandom(world.settings.seed, 'inventory', item.sellerId, item.sku, day)
   const at = (): number => day + random.whole(0, dayMs / 1_000 - 1) * 1_000
   const fcName = random.pick(warehouses)
@@ -70,7 +70,7 @@ const dayOf = (world: World, item: Item, stockBefore: number, day: number): Move
   }
   // Receipts come first thing: goods that are sold on the same day lie there already.
   if (stock < Math.ceil(item.pace * 12)) {
-    move(received, Math.ceil(item.pace * 40) + random.whole(4, 20), day, { shipmentId: shipmentIdOf(random) })
+    move(received, Math.ceil(item.pace * 40) + random.whole(4, 20), day, { shipmentId: drawShipmentId(random) })
   }
   for (let buyer = 0; buyer < 4; buyer += 1) {
     const units = random.pick([1, 1, 1, 2, 2, 3])
@@ -102,4 +102,4 @@ const mishaps = (
 }
 
 /** The id of an inbound shipment. */
-export const shipmentIdOf = (random: Random): string => `${random.whole(1_000_000, 9_999_999)}WFA`
+export const drawShipmentId = (random: Random): string => `${random.whole(1_000_000, 9_999_999)}WFA`

@@ -16,7 +16,7 @@ export const bookShipped = (world: World, order: Order, effects: readonly Effect
   for (const { kind, lineNumber, quantity } of effects) {
     const line = order.lines.find((candidate) => candidate.lineNumber === lineNumber)
     if (kind !== 'shipped' || line === undefined) continue
-    const item = itemOf(world, order.sellerId, line.item.sku, line.item.productName, when)
+    const item = findItem(world, order.sellerId, line.item.sku, line.item.productName, when)
     const missing = quantity - world.inventory.lowestStock(item, when)
     const receipt = moved(received, missing + receivedBeyond, when, { shipmentId: `${order.purchaseOrderId.slice(-7)}WFA` })
     world.inventory.record(item, [...(missing > 0 ? [receipt] : []), moved(sold, -quantity, when)])
@@ -27,7 +27,7 @@ export const bookShipped = (world: World, order: Order, effects: readonly Effect
 export const bookReturned = (world: World, returned: ReturnOrder, line: ReturnedLine, units: number, at: number): void => {
   if (!returned.wfs) return
   const when = bookingTime(world, returned.sellerId, at)
-  const item = itemOf(world, returned.sellerId, line.sku, line.productName, when)
+  const item = findItem(world, returned.sellerId, line.sku, line.productName, when)
   world.inventory.record(item, [moved(returnedWording, units, when, toSalvage.has(line.reason) ? { location: 'Salvage' } : {})])
 }
 
@@ -40,7 +40,7 @@ const bookingTime = (world: World, sellerId: string, at: number): number => {
   return Math.max(at, (world.inventory.life(sellerId)?.seenAt ?? 0) + 1)
 }
 
-const itemOf = (world: World, sellerId: string, sku: string, productName: string, firstAt: number): Item => {
+const findItem = (world: World, sellerId: string, sku: string, productName: string, firstAt: number): Item => {
   const known = world.inventory.item(sellerId, sku)
   if (known !== null) return known
   return world.inventory.addItem({ sellerId, sku, productName, gtin: nextGtin(world), openingUnits: 0, pace: 0, firstAt })

@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { type Database, nullableText, type Row, textOf, wholeOf } from '../core/database.ts'
+import { type Database, nullableText, type Row, toInteger, toText } from '../core/database.ts'
 import type { Item, Movement, NewItem } from './model.ts'
 
 /** How far a seller's inventory has lived; epoch milliseconds of the virtual clock. */
@@ -76,6 +76,18 @@ export interface Demand {
   readonly sold: number
 }
 
+/** The items of one SKU or GTIN; null: of any. */
+interface ItemFilter {
+  readonly sku: string | null
+  readonly gtin: string | null
+}
+
+/** Some of the matching items, and the number of all. */
+interface ItemPage {
+  readonly items: Item[]
+  readonly total: number
+}
+
 export interface InventoryStore {
   life(sellerId: string): InventoryLife | null
   keepLife(sellerId: string, life: InventoryLife): void
@@ -86,6 +98,8 @@ export interface InventoryStore {
   itemById(id: number): Item | null
   /** Items by SKU, those after `afterSku`. */
   page(sellerId: string, afterSku: string, limit: number): Item[]
+  /** Items by SKU from a position on, and how many there are in all; of one SKU or GTIN where it is not null. */
+  list(sellerId: string, filter: ItemFilter, limit: number, offset: number): ItemPage
   /** The items that live by themselves, by SKU. */
   livingItems(sellerId: string): Item[]
   /** An item with its first movements. */
@@ -108,9 +122,197 @@ export interface InventoryStore {
   totals(): { readonly skus: number; readonly movements: number; readonly discrepancies: number }
 }
 
-export const createInventoryStore = (database: Database): InventoryStore => {
-  const insert = (itemId: number, entryId: string, movement: Movement): number => {
-    const row = database.get(
+class SqlInventoryStore implements InventoryStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  life(sellerId: string): InventoryLife | null {
+    const row = this.#database.get('SELECT * FROM inventory_lives WHERE seller_id = ?', sellerId)
+    if (row === undefined) return null
+    return { beganAt: toInteger(row, 'began_at'), livedUntil: toInteger(row, 'lived_until'), seenAt: toInteger(row, 'seen_at') }
+  }
+
+  keepLife(sellerId: string, { beganAt, livedUntil, seenAt }: InventoryLife): void {
+    this.#database.run(
+      `INSERT INTO inventory_lives (seller_id, began_at, lived_until, seen_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (seller_id) DO UPDATE SET lived_until = excluded.lived_until, seen_at = excluded.seen_at`,
+      sellerId,
+      beganAt,
+      livedUntil,
+      seenAt,
+    )
+  }
+
+  seen(sellerId: string, now: number): void {
+    this.#database.run('UPDATE inventory_lives SET seen_at = ? WHERE seller_id = ? AND seen_at < ?', now, sellerId, now)
+  }
+
+  // ── items ──
+
+  item(sellerId: string, sku: string): Item | null {
+    return this.#items('SELECT * FROM inventory_items WHERE seller_id = ? AND sku = ?', sellerId, sku)[0] ?? null
+  }
+
+  itemsOfGtin(sellerId: string, gtin: string): Item[] {
+    return this.#items('SELECT * FROM inventory_items WHERE seller_id = ? AND gtin = ? ORDER BY id', sellerId, gtin)
+  }
+
+  itemById(id: number): Item | null {
+    return this.#items('SELECT * FROM inventory_items WHERE id = ?', id)[0] ?? null
+  }
+
+  page(sellerId: string, afterSku: string, limit: number): Item[] {
+    const statement = 'SELECT * FROM inventory_items WHERE seller_id = ? AND sku > ? ORDER BY sku LIMIT ?'
+    return this.#items(statement, sellerId, afterSku, limit)
+  }
+
+  list(sellerId: string, { sku, gtin }: ItemFilter, limit: number, offset: number): ItemPage {
+    const where = 'seller_id = ?1 AND (?2 IS NULL OR sku = ?2) AND (?3 IS NULL OR gtin = ?3)'
+    const total = this.#count(`SELECT count(*) AS total FROM inventory_items WHERE ${where}`, sellerId, sku, gtin)
+    const page = `SELECT * FROM inventory_items WHERE ${where} ORDER BY sku LIMIT ?4 OFFSET ?5`
+    return { items: this.#items(page, sellerId, sku, gtin, limit, offset), total }
+  }
+
+  livingItems(sellerId: string): Item[] {
+    return this.#items('SELECT * FROM inventory_items WHERE seller_id = ? AND pace > 0 ORDER BY sku', sellerId)
+  }
+
+  addItem(given: NewItem, movements: readonly Movement[] = []): Item {
+    const item: Item = { ...given, id: 0, stock: given.openingUnits, entries: 0 }
+    const numbered = movements.map((movement) => ({ movement, entryId: countMovement(item, movement) }))
+    const row = this.#database.get(
+      `INSERT INTO inventory_items (seller_id, sku, gtin, product_name, opening_units, stock, entries, pace, first_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+      item.sellerId,
+      item.sku,
+      item.gtin,
+      item.productName,
+      item.openingUnits,
+      item.stock,
+      item.entries,
+      item.pace,
+      item.firstAt,
+    )
+    const id = integerOrZero(row, 'id')
+    for (const { movement, entryId } of numbered) this.#insertMovement(id, entryId, movement)
+    return { ...item, id }
+  }
+
+  dropItems(sellerId: string): void {
+    const own = 'item_id IN (SELECT id FROM inventory_items WHERE seller_id = ?)'
+    this.#database.run(`DELETE FROM inventory_discrepancies WHERE ${own}`, sellerId)
+    this.#database.run(`DELETE FROM inventory_movements WHERE ${own}`, sellerId)
+    this.#database.run('DELETE FROM inventory_items WHERE seller_id = ?', sellerId)
+  }
+
+  // ── movements and their log ──
+
+  record(item: Item, movements: readonly Movement[]): Recorded[] {
+    const recorded = movements.map((movement) => {
+      const entryId = countMovement(item, movement)
+      return { entryId, movementId: this.#insertMovement(item.id, entryId, movement) }
+    })
+    const { stock, entries, firstAt, id } = item
+    const statement = 'UPDATE inventory_items SET stock = ?, entries = ?, first_at = ? WHERE id = ?'
+    this.#database.run(statement, stock, entries, firstAt, id)
+    return recorded
+  }
+
+  hasEntry(item: Item, entryId: string): boolean {
+    const statement = 'SELECT 1 FROM inventory_movements WHERE item_id = ? AND entry_id = ?'
+    return this.#database.get(statement, item.id, entryId) !== undefined
+  }
+
+  countLog(item: Item, filter: LogFilter): number {
+    const { where, values } = logCondition(item, filter)
+    return this.#count(`SELECT count(*) AS total FROM inventory_movements WHERE ${where}`, ...values)
+  }
+
+  log(item: Item, filter: LogFilter, { column, direction }: LogOrder, limit: number, offset: number): LogEntry[] {
+    const { where, values } = logCondition(item, filter)
+    const keys = [...(column === null ? [] : [column]), 'at', 'id'].map((key) => `${key} ${direction}`).join(', ')
+    return this.#database
+      .all(`SELECT * FROM inventory_movements WHERE ${where} ORDER BY ${keys} LIMIT ? OFFSET ?`, ...values, limit, offset)
+      .map(parseLogEntry)
+  }
+
+  // ── the report of a month, and stock ──
+
+  countRows(sellerId: string, period: ReportPeriod): number {
+    const statement = 'SELECT count(*) AS total FROM inventory_items WHERE seller_id = ? AND first_at < ?'
+    return this.#count(statement, sellerId, period.to)
+  }
+
+  rows(sellerId: string, period: ReportPeriod, afterSku: string, limit: number, gtin: string | null): ReportRow[] {
+    return this.#database
+      .all(
+        `${reportSql(`SELECT * FROM inventory_items WHERE seller_id = ? AND sku > ? AND first_at < ?
+           ${gtin === null ? '' : 'AND gtin = ?'} ORDER BY sku LIMIT ?`)} ORDER BY i.sku`,
+        ...periodValues(period),
+        sellerId,
+        afterSku,
+        period.to,
+        ...(gtin === null ? [] : [gtin]),
+        limit,
+      )
+      .map(parseReportRow)
+  }
+
+  row(item: Item, period: ReportPeriod): ReportRow | null {
+    const statement = reportSql('SELECT * FROM inventory_items WHERE id = ? AND first_at < ?')
+    const [row] = this.#database.all(statement, ...periodValues(period), item.id, period.to)
+    return row === undefined ? null : parseReportRow(row)
+  }
+
+  lowestStock(item: Item, from: number): number {
+    const row = this.#database.get(
+      `WITH sums AS (
+         SELECT at, id, sum(units) OVER (ORDER BY at, id) AS running FROM inventory_movements WHERE item_id = ?1 AND in_report = 1
+       )
+       SELECT min(running) AS lowest FROM (
+         SELECT running FROM sums WHERE at > ?2 UNION ALL
+         SELECT coalesce((SELECT running FROM sums WHERE at <= ?2 ORDER BY at DESC, id DESC LIMIT 1), 0)
+       )`,
+      item.id,
+      from,
+    )
+    return item.openingUnits + integerOrZero(row, 'lowest')
+  }
+
+  demand(item: Item, since: number, now: number): Demand {
+    const row = this.#database.get(
+      `SELECT coalesce(sum(units), 0) AS moved,
+         coalesce(sum(CASE WHEN place = 'sold' AND at >= ? THEN -units ELSE 0 END), 0) AS sold
+       FROM inventory_movements WHERE item_id = ? AND at <= ? AND appears_at <= ? AND location = 'Inventory' AND in_log = 1`,
+      since,
+      item.id,
+      now,
+      now,
+    )
+    return { stock: item.openingUnits + integerOrZero(row, 'moved'), sold: integerOrZero(row, 'sold') }
+  }
+
+  totals(): { readonly skus: number; readonly movements: number; readonly discrepancies: number } {
+    return {
+      skus: this.#count('SELECT count(*) AS total FROM inventory_items'),
+      movements: this.#count('SELECT count(*) AS total FROM inventory_movements'),
+      discrepancies: this.#count('SELECT count(*) AS total FROM inventory_discrepancies'),
+    }
+  }
+
+  #items(statement: string, ...values: readonly SQLInputValue[]): Item[] {
+    return this.#database.all(statement, ...values).map(findItem)
+  }
+
+  #count(statement: string, ...values: readonly SQLInputValue[]): number {
+    return integerOrZero(this.#database.get(statement, ...values), 'total')
+  }
+
+  #insertMovement(itemId: number, entryId: string, movement: Movement): number {
+    const row = this.#database.get(
       `INSERT INTO inventory_movements (item_id, entry_id, at, appears_at, units, type, location, reason_code, reason_text, fc_name,
          shipment_id, place, in_log, in_report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
       itemId,
@@ -129,184 +331,53 @@ export const createInventoryStore = (database: Database): InventoryStore => {
       Number(movement.inReport),
     )
     if (row === undefined) throw new Error('an inserted movement has no number')
-    return wholeOf(row, 'id')
-  }
-  /** Numbers the entry and counts its units; gives its id. */
-  const count = (item: Item, movement: Movement): string => {
-    item.entries += 1
-    if (movement.inLog && movement.inReport) item.stock += movement.units
-    item.firstAt = Math.min(item.firstAt, movement.at)
-    return movement.entryId ?? String(firstEntry + item.entries)
-  }
-  const one = (row: Row | undefined, column: string): number => (row === undefined ? 0 : wholeOf(row, column))
-  const items = (sql: string, ...values: readonly SQLInputValue[]): Item[] => database.all(sql, ...values).map(itemOf)
-  const rows: InventoryStore['rows'] = (sellerId, period, afterSku, limit, gtin) =>
-    database
-      .all(
-        `${reportSql(`SELECT * FROM inventory_items WHERE seller_id = ? AND sku > ? AND first_at < ?
-           ${gtin === null ? '' : 'AND gtin = ?'} ORDER BY sku LIMIT ?`)} ORDER BY i.sku`,
-        ...periodValues(period),
-        sellerId,
-        afterSku,
-        period.to,
-        ...(gtin === null ? [] : [gtin]),
-        limit,
-      )
-      .map(reportRowOf)
-  return {
-    life(sellerId) {
-      const row = database.get('SELECT * FROM inventory_lives WHERE seller_id = ?', sellerId)
-      if (row === undefined) return null
-      return { beganAt: wholeOf(row, 'began_at'), livedUntil: wholeOf(row, 'lived_until'), seenAt: wholeOf(row, 'seen_at') }
-    },
-    keepLife(sellerId, { beganAt, livedUntil, seenAt }) {
-      database.run(
-        `INSERT INTO inventory_lives (seller_id, began_at, lived_until, seen_at) VALUES (?, ?, ?, ?)
-         ON CONFLICT (seller_id) DO UPDATE SET lived_until = excluded.lived_until, seen_at = excluded.seen_at`,
-        sellerId,
-        beganAt,
-        livedUntil,
-        seenAt,
-      )
-    },
-    seen: (sellerId, now) => {
-      database.run('UPDATE inventory_lives SET seen_at = ? WHERE seller_id = ? AND seen_at < ?', now, sellerId, now)
-    },
-    item: (sellerId, sku) => items('SELECT * FROM inventory_items WHERE seller_id = ? AND sku = ?', sellerId, sku)[0] ?? null,
-    itemsOfGtin: (sellerId, gtin) =>
-      items('SELECT * FROM inventory_items WHERE seller_id = ? AND gtin = ? ORDER BY id', sellerId, gtin),
-    itemById: (id) => items('SELECT * FROM inventory_items WHERE id = ?', id)[0] ?? null,
-    page: (sellerId, afterSku, limit) =>
-      items('SELECT * FROM inventory_items WHERE seller_id = ? AND sku > ? ORDER BY sku LIMIT ?', sellerId, afterSku, limit),
-    livingItems: (sellerId) => items('SELECT * FROM inventory_items WHERE seller_id = ? AND pace > 0 ORDER BY sku', sellerId),
-    addItem(given, movements = []) {
-      const item: Item = { ...given, id: 0, stock: given.openingUnits, entries: 0 }
-      const numbered = movements.map((movement) => ({ movement, entryId: count(item, movement) }))
-      const row = database.get(
-        `INSERT INTO inventory_items (seller_id, sku, gtin, product_name, opening_units, stock, entries, pace, first_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-        item.sellerId,
-        item.sku,
-        item.gtin,
-        item.productName,
-        item.openingUnits,
-        item.stock,
-        item.entries,
-        item.pace,
-        item.firstAt,
-      )
-      const id = one(row, 'id')
-      for (const { movement, entryId } of numbered) insert(id, entryId, movement)
-      return { ...item, id }
-    },
-    record(item, movements) {
-      const recorded = movements.map((movement) => {
-        const entryId = count(item, movement)
-        return { entryId, movementId: insert(item.id, entryId, movement) }
-      })
-      const { stock, entries, firstAt, id } = item
-      database.run('UPDATE inventory_items SET stock = ?, entries = ?, first_at = ? WHERE id = ?', stock, entries, firstAt, id)
-      return recorded
-    },
-    hasEntry: (item, entryId) =>
-      database.get('SELECT 1 FROM inventory_movements WHERE item_id = ? AND entry_id = ?', item.id, entryId) !== undefined,
-    dropItems(sellerId) {
-      const own = 'item_id IN (SELECT id FROM inventory_items WHERE seller_id = ?)'
-      database.run(`DELETE FROM inventory_discrepancies WHERE ${own}`, sellerId)
-      database.run(`DELETE FROM inventory_movements WHERE ${own}`, sellerId)
-      database.run('DELETE FROM inventory_items WHERE seller_id = ?', sellerId)
-    },
-    countLog(item, filter) {
-      const { where, values } = logCondition(item, filter)
-      return one(database.get(`SELECT count(*) AS total FROM inventory_movements WHERE ${where}`, ...values), 'total')
-    },
-    log(item, filter, { column, direction }, limit, offset) {
-      const { where, values } = logCondition(item, filter)
-      const keys = [...(column === null ? [] : [column]), 'at', 'id'].map((key) => `${key} ${direction}`).join(', ')
-      return database
-        .all(`SELECT * FROM inventory_movements WHERE ${where} ORDER BY ${keys} LIMIT ? OFFSET ?`, ...values, limit, offset)
-        .map((row) => ({
-          entryId: textOf(row, 'entry_id'),
-          fcName: textOf(row, 'fc_name'),
-          units: wholeOf(row, 'units'),
-          at: wholeOf(row, 'at'),
-          location: textOf(row, 'location'),
-          reasonCode: textOf(row, 'reason_code'),
-          reasonText: textOf(row, 'reason_text'),
-          type: textOf(row, 'type'),
-          shipmentId: nullableText(row, 'shipment_id'),
-        }))
-    },
-    countRows: (sellerId, period) =>
-      one(
-        database.get('SELECT count(*) AS total FROM inventory_items WHERE seller_id = ? AND first_at < ?', sellerId, period.to),
-        'total',
-      ),
-    rows,
-    row(item, period) {
-      const [row] = database.all(
-        reportSql('SELECT * FROM inventory_items WHERE id = ? AND first_at < ?'),
-        ...periodValues(period),
-        item.id,
-        period.to,
-      )
-      return row === undefined ? null : reportRowOf(row)
-    },
-    lowestStock(item, from) {
-      const row = database.get(
-        `WITH sums AS (
-           SELECT at, id, sum(units) OVER (ORDER BY at, id) AS running FROM inventory_movements WHERE item_id = ?1 AND in_report = 1
-         )
-         SELECT min(running) AS lowest FROM (
-           SELECT running FROM sums WHERE at > ?2 UNION ALL
-           SELECT coalesce((SELECT running FROM sums WHERE at <= ?2 ORDER BY at DESC, id DESC LIMIT 1), 0)
-         )`,
-        item.id,
-        from,
-      )
-      return item.openingUnits + one(row, 'lowest')
-    },
-    demand(item, since, now) {
-      const row = database.get(
-        `SELECT coalesce(sum(units), 0) AS moved,
-           coalesce(sum(CASE WHEN place = 'sold' AND at >= ? THEN -units ELSE 0 END), 0) AS sold
-         FROM inventory_movements WHERE item_id = ? AND at <= ? AND appears_at <= ? AND location = 'Inventory' AND in_log = 1`,
-        since,
-        item.id,
-        now,
-        now,
-      )
-      return { stock: item.openingUnits + one(row, 'moved'), sold: one(row, 'sold') }
-    },
-    totals() {
-      const of = (table: string): number => one(database.get(`SELECT count(*) AS total FROM ${table}`), 'total')
-      return {
-        skus: of('inventory_items'),
-        movements: of('inventory_movements'),
-        discrepancies: of('inventory_discrepancies'),
-      }
-    },
+    return toInteger(row, 'id')
   }
 }
+
+/** The inventory of all sellers, in SQLite. */
+export const createInventoryStore = (database: Database): InventoryStore => new SqlInventoryStore(database)
+
+const integerOrZero = (row: Row | undefined, column: string): number => (row === undefined ? 0 : toInteger(row, column))
 
 /** Entries are numbered within their item: an id is unique within a GTIN, not beyond it (public facts, section 7.1). */
 const firstEntry = 700_000_000
 
-const itemOf = (row: Row): Item => {
+/** Numbers the entry of a movement, and counts its units for the item; returns the id of the entry. */
+const countMovement = (item: Item, movement: Movement): string => {
+  item.entries += 1
+  if (movement.inLog && movement.inReport) item.stock += movement.units
+  item.firstAt = Math.min(item.firstAt, movement.at)
+  return movement.entryId ?? String(firstEntry + item.entries)
+}
+
+const findItem = (row: Row): Item => {
   const pace = row['pace']
   return {
-    id: wholeOf(row, 'id'),
-    sellerId: textOf(row, 'seller_id'),
-    sku: textOf(row, 'sku'),
-    gtin: textOf(row, 'gtin'),
-    productName: textOf(row, 'product_name'),
-    openingUnits: wholeOf(row, 'opening_units'),
-    stock: wholeOf(row, 'stock'),
-    entries: wholeOf(row, 'entries'),
+    id: toInteger(row, 'id'),
+    sellerId: toText(row, 'seller_id'),
+    sku: toText(row, 'sku'),
+    gtin: toText(row, 'gtin'),
+    productName: toText(row, 'product_name'),
+    openingUnits: toInteger(row, 'opening_units'),
+    stock: toInteger(row, 'stock'),
+    entries: toInteger(row, 'entries'),
     pace: typeof pace === 'number' ? pace : 0,
-    firstAt: wholeOf(row, 'first_at'),
+    firstAt: toInteger(row, 'first_at'),
   }
 }
+
+const parseLogEntry = (row: Row): LogEntry => ({
+  entryId: toText(row, 'entry_id'),
+  fcName: toText(row, 'fc_name'),
+  units: toInteger(row, 'units'),
+  at: toInteger(row, 'at'),
+  location: toText(row, 'location'),
+  reasonCode: toText(row, 'reason_code'),
+  reasonText: toText(row, 'reason_text'),
+  type: toText(row, 'type'),
+  shipmentId: nullableText(row, 'shipment_id'),
+})
 
 const logCondition = (item: Item, filter: LogFilter): { where: string; values: SQLInputValue[] } => {
   const parts = ['item_id = ? AND at BETWEEN ? AND ? AND appears_at <= ? AND in_log = 1']
@@ -339,16 +410,16 @@ const reportSql = (items: string): string => {
     GROUP BY i.id`
 }
 
-const reportRowOf = (row: Row): ReportRow => ({
-  sku: textOf(row, 'sku'),
-  gtin: textOf(row, 'gtin'),
-  productName: textOf(row, 'product_name'),
-  beginning: wholeOf(row, 'beginning'),
-  ending: wholeOf(row, 'ending'),
-  sold: 0 - wholeOf(row, 'sold'),
-  returned: wholeOf(row, 'returned'),
-  lost: 0 - wholeOf(row, 'lost'),
-  found: wholeOf(row, 'found'),
-  damaged: 0 - wholeOf(row, 'damaged'),
-  other: wholeOf(row, 'other'),
+const parseReportRow = (row: Row): ReportRow => ({
+  sku: toText(row, 'sku'),
+  gtin: toText(row, 'gtin'),
+  productName: toText(row, 'product_name'),
+  beginning: toInteger(row, 'beginning'),
+  ending: toInteger(row, 'ending'),
+  sold: 0 - toInteger(row, 'sold'),
+  returned: toInteger(row, 'returned'),
+  lost: 0 - toInteger(row, 'lost'),
+  found: toInteger(row, 'found'),
+  damaged: 0 - toInteger(row, 'damaged'),
+  other: toInteger(row, 'other'),
 })

@@ -1,4 +1,4 @@
-import { type Cents, shareOf } from '../core/money.ts'
+import { type Cents, computeShare } from '../core/money.ts'
 import type { Charge, Line } from '../rules/model.ts'
 
 /**
@@ -9,12 +9,12 @@ export const oneLinePerUnit = (lines: readonly Line[]): Line[] => {
   if (lines.every((line) => line.ordered === 1)) return [...lines]
   const first = Number(lines[0]?.lineNumber ?? '1')
   return lines
-    .flatMap((line) => Array.from({ length: line.ordered }, (_, unit) => unitOf(line, unit)))
+    .flatMap((line) => Array.from({ length: line.ordered }, (_, unit) => buildUnit(line, unit)))
     .map((line, index) => ({ ...line, lineNumber: String(first + index) }))
 }
 
-const unitOf = (line: Line, unit: number): Line => {
-  const part = (total: Cents): Cents => shareOf(total, unit + 1, line.ordered) - shareOf(total, unit, line.ordered)
+const buildUnit = (line: Line, unit: number): Line => {
+  const part = (total: Cents): Cents => computeShare(total, unit + 1, line.ordered) - computeShare(total, unit, line.ordered)
   const charges: Charge[] = line.charges.map((charge) => ({
     ...charge,
     amount: part(charge.amount),

@@ -107,7 +107,7 @@ const makeLines = (random: Random, taxBasisPoints: number, createdAt: number): L
     const ordered = random.pick([1, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 12])
     return {
       lineNumber: String(start + index * step),
-      item: itemOf(product),
+      item: findItem(product),
       ordered,
       charges: makeCharges(random, product.price * ordered, ordered, taxBasisPoints),
       entries: [{ state: 'Created', quantity: ordered }],
@@ -119,7 +119,7 @@ const makeLines = (random: Random, taxBasisPoints: number, createdAt: number): L
   })
 }
 
-const itemOf = (product: Product): Item => ({
+const findItem = (product: Product): Item => ({
   sku: product.sku,
   productName: product.productName,
   condition: 'New',

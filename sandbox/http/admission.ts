@@ -4,7 +4,7 @@ import { sellerOfCredentials } from '../calls/token.ts'
 import { gatewayRefusal, missingHeader, unauthorized } from '../core/errors.ts'
 import { admitDisplay } from '../display/admission.ts'
 import type { World } from '../world.ts'
-import { headerOf } from './headers.ts'
+import { findHeader } from './headers.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -19,10 +19,10 @@ export interface Admitted {
 
 /** Checks the headers that the operation's admission and the operation itself ask for. Throws 400, 401 or 406. */
 export const admit = (world: World, operation: Operation, headers: IncomingHttpHeaders, now: number): Admitted => {
-  const correlationId = correlationIdOf(world, operation, headers)
+  const correlationId = findCorrelationId(world, operation, headers)
   switch (operation.admission) {
     case 'credentials':
-      return { sellerId: sellerOfCredentials(world, headers.authorization), token: null, correlationId: correlationId ?? '' }
+      return { sellerId: sellerOfCredentials(world, headers), token: null, correlationId: correlationId ?? '' }
     case 'display':
       return { sellerId: admitDisplay(world, headers, now), token: null, correlationId: correlationId ?? '' }
     default:
@@ -31,7 +31,7 @@ export const admit = (world: World, operation: Operation, headers: IncomingHttpH
 }
 
 /** The correlation id of a request, whether or not it is let in; `null` when it has none. */
-export const correlationIdOf = (world: World, operation: Operation, headers: IncomingHttpHeaders): string | null =>
+export const findCorrelationId = (world: World, operation: Operation, headers: IncomingHttpHeaders): string | null =>
   marketplaceHeader(world, operation, headers, 'QOS.CORRELATION_ID').value
 
 /** A marketplace header by its name after the prefix: `XX_SVC.NAME`, for some operations also `XXSVC.NAME`. */
@@ -43,8 +43,8 @@ const marketplaceHeader = (
 ): { readonly name: string; readonly value: string | null } => {
   const prefix = settings.dialect.headerPrefix
   const name = `${prefix}_${rest}`
-  const bare = admission === 'marketplace-either-spelling' ? headerOf(headers, `${prefix}${rest.replaceAll('_', '')}`) : null
-  return { name, value: headerOf(headers, name) ?? bare }
+  const bare = admission === 'marketplace-either-spelling' ? findHeader(headers, `${prefix}${rest.replaceAll('_', '')}`) : null
+  return { name, value: findHeader(headers, name) ?? bare }
 }
 
 const admitSeller = (world: World, operation: Operation, headers: IncomingHttpHeaders, now: number): Admitted => {
@@ -61,11 +61,11 @@ const admitSeller = (world: World, operation: Operation, headers: IncomingHttpHe
     throw gatewayRefusal(400, 'INVALID_REQUEST_HEADER', header, 'The correlation id must be a UUID')
   }
   needed('SVC.NAME')
-  const accept = headerOf(headers, 'Accept')
+  const accept = findHeader(headers, 'Accept')
   if (accept === null) throw missingHeader('Accept')
   checkAccept(accept)
   for (const header of operation.requiredHeaders?.(world.settings.dialect) ?? []) {
-    if (headerOf(headers, header) === null) throw missingHeader(header)
+    if (findHeader(headers, header) === null) throw missingHeader(header)
   }
   const sellerId = world.sellers.sellerOfToken(token, now)
   if (sellerId === null) throw unauthorized('Unauthorized token or incorrect authorization header. Please verify correct format')
@@ -79,7 +79,7 @@ const checkAccept = (accept: string): void => {
 }
 
 /** Format of a text that should have been JSON; `null` if it cannot be determined. */
-const kindOf = (text: string): 'XML' | 'a form' | null => {
+const findKind = (text: string): 'XML' | 'a form' | null => {
   if (/^\s*</.test(text)) return 'XML'
   return /^[\w.%+[\]-]+=[^{}"\s]*(&|$)/.test(text.trim()) ? 'a form' : null
 }
@@ -88,12 +88,12 @@ const kindOf = (text: string): 'XML' | 'a form' | null => {
 const kindOfType = (type: string, text: string): string | null => {
   if (/^[\w.-]+\/([\w.-]+\+)?xml\b/i.test(type)) return 'XML'
   if (/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)) return 'a form'
-  return kindOf(text)
+  return findKind(text)
 }
 
 /** Reads a JSON body. Throws 415 for another content type and 400 for text that is no JSON, and says what came instead. */
 export const readJson = (headers: IncomingHttpHeaders, text: string): unknown => {
-  const type = headerOf(headers, 'content-type') ?? ''
+  const type = findHeader(headers, 'content-type') ?? ''
   if (!/^application\/json\b/i.test(type)) {
     const kind = kindOfType(type, text)
     const description = `The body must be application/json${kind === null ? '' : `; this one is ${kind}`}`
@@ -103,7 +103,7 @@ export const readJson = (headers: IncomingHttpHeaders, text: string): unknown =>
     return JSON.parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    const kind = kindOf(text)
+    const kind = findKind(text)
     throw gatewayRefusal(
       400,
       'MALFORMED_REQUEST_CONTENT',

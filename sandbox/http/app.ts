@@ -4,7 +4,8 @@ import { operations } from '../calls/registry.ts'
 import { gatewayRefusal } from '../core/errors.ts'
 import { registerControl } from './control.ts'
 import { dateHeader, type Gateway, refusalAnswer, serve } from './gateway.ts'
-import { paramsOf } from './params.ts'
+import { readParams } from './params.ts'
+import { registerReportFiles } from './report-files.ts'
 
 const maxBodyBytes = 1_048_576
 
@@ -46,7 +47,7 @@ export const createApp = (gateway: Gateway): FastifyInstance => {
         url,
         handler: async (request, reply) => {
           // A path that ends where its id should be is another path, and must not look like an id that is not known.
-          if (Object.values(paramsOf(request)).includes('')) return reply.callNotFound()
+          if (Object.values(readParams(request)).includes('')) return reply.callNotFound()
           await serve(gateway, operation, request, reply)
           // Said so, or the server would end a stream before it has begun.
           return reply
@@ -54,6 +55,7 @@ export const createApp = (gateway: Gateway): FastifyInstance => {
       })
     }
   }
+  registerReportFiles(app, gateway)
   app.register(registerControl(gateway), { prefix: '/_sandbox' })
   app.setNotFoundHandler((request, reply) => {
     const known = operationsAt(request.url)
@@ -62,7 +64,7 @@ export const createApp = (gateway: Gateway): FastifyInstance => {
     refuse(request, reply, 405, 'METHOD_NOT_ALLOWED', 'method', `${request.method} is not allowed here`)
   })
   app.setErrorHandler((error, request, reply) => {
-    const status = statusOf(error)
+    const status = findStatus(error)
     if (status === 500)
       log('error', 'request failed', { url: request.url, err: error instanceof Error ? error.stack : String(error) })
     const code = codes.get(status) ?? (status < 500 ? 'INVALID_REQUEST' : 'SYSTEM_ERROR')
@@ -83,7 +85,7 @@ const operationsAt = (url: string): readonly Operation[] => {
 }
 
 /** 4xx where the HTTP layer itself found the request wrong (too large, cut short); all else is our own fault. */
-const statusOf = (error: unknown): number => {
+const findStatus = (error: unknown): number => {
   const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : null
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500
 }

@@ -13,6 +13,7 @@ import { placePast } from '../life/past.ts'
 import { nextIds, placeOrder, placeRandomOrders } from '../life/place.ts'
 import type { Order } from '../rules/model.ts'
 import { registerShippingSettingsControl } from '../shipping-settings/control.ts'
+import { registerConnectionControl } from './connection-control.ts'
 import { body, checked, duration, Misused, registeredSeller } from './control-request.ts'
 import type { Gateway } from './gateway.ts'
 import { registerOrderControl } from './order-control.ts'
@@ -36,6 +37,7 @@ const sellerBody = z.strictObject({
   clientId: z.string().min(1).optional(),
   clientSecret: z.string().min(1).optional(),
   revoked: z.boolean().default(false),
+  delegated: z.boolean().default(false),
 })
 /** The control routes, for programs on the same machine only. */
 export const registerControl = (gateway: Gateway): ((app: FastifyInstance) => Promise<void>) => {
@@ -109,13 +111,14 @@ export const registerControl = (gateway: Gateway): ((app: FastifyInstance) => Pr
     })
     app.get('/sellers', async () => ({ items: world.sellers.list() }))
     app.post('/sellers', async (request, reply) => {
-      const { sellerId, clientId, clientSecret, revoked } = body(sellerBody, request)
+      const { sellerId, clientId, clientSecret, revoked, delegated } = body(sellerBody, request)
       const known = world.sellers.find(sellerId)
       const seller = {
         sellerId,
         clientId: clientId ?? known?.clientId ?? `${sellerId}-client`,
         clientSecret: clientSecret ?? known?.clientSecret ?? `${sellerId}-secret`,
         revoked,
+        delegated,
       }
       const other = world.sellers.byClientId(seller.clientId)
       if (other !== null && other.sellerId !== sellerId) throw new Misused(409, `clientId: is that of seller ${other.sellerId}`)
@@ -123,6 +126,7 @@ export const registerControl = (gateway: Gateway): ((app: FastifyInstance) => Pr
       reply.code(known === null ? 201 : 200)
       return seller
     })
+    registerConnectionControl(app, world)
     registerOrderControl(app, world)
     registerDisplayControl(app, world)
     registerCampaignControl(app, world)

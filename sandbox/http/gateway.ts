@@ -11,8 +11,8 @@ import type { RateLimits, Taken } from '../faults/limits.ts'
 import { type Body, type FaultDetails, type Outcome, uncoded } from '../faults/schema.ts'
 import type { Life } from '../life/live.ts'
 import type { World } from '../world.ts'
-import { admit, correlationIdOf, readJson } from './admission.ts'
-import { paramsOf } from './params.ts'
+import { admit, findCorrelationId, readJson } from './admission.ts'
+import { readParams } from './params.ts'
 import type { LoggedRequest, RequestLog } from './request-log.ts'
 
 /** The parts that every request passes through. */
@@ -55,7 +55,7 @@ export const dateHeader = ({ world }: Gateway, nodeOffsetMs: number): string =>
 export const serve = async (all: Gateway, operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
   const started = performance.now()
   await all.life.catchUp()
-  const nodeOffsetMs = all.faults.nodeOffsetMs(`${operation.name}|${paramsOf(request)['po'] ?? ''}`)
+  const nodeOffsetMs = all.faults.nodeOffsetMs(`${operation.name}|${readParams(request)['po'] ?? ''}`)
   const gateway: Served = { ...all, nodeOffsetMs }
   const logged = beginLog(gateway, operation, request)
   const answer = await answerOrSilence(gateway, operation, request, logged)
@@ -71,11 +71,11 @@ export const serve = async (all: Gateway, operation: Operation, request: Fastify
   const { text } = answer
   reply.code(answer.status).headers(answer.headers).header('content-type', answer.contentType)
   reply.header('date', dateHeader(gateway, nodeOffsetMs))
-  reply.send(typeof text === 'string' ? text : Readable.from(inTurns(text, gateway.life)))
+  reply.send(typeof text === 'string' ? text : Readable.from(splitForSending(text, gateway.life)))
 }
 
 /** Piece by piece, others being heard in between. */
-const inTurns = async function* (pieces: Iterable<string>, life: Life): AsyncGenerator<string> {
+const splitForSending = async function* (pieces: Iterable<string>, life: Life): AsyncGenerator<string> {
   for (const piece of pieces) {
     yield piece
     await life.breathe()
@@ -90,8 +90,8 @@ const beginLog = ({ world, requests }: Gateway, operation: Operation, request: F
     url: request.url,
     operation: operation.name,
     sellerId: null,
-    correlationId: correlationIdOf(world, operation, request.headers),
-    purchaseOrderId: paramsOf(request)['po'] ?? null,
+    correlationId: findCorrelationId(world, operation, request.headers),
+    purchaseOrderId: readParams(request)['po'] ?? null,
     status: null,
     fault: null,
     durationMs: null,
@@ -132,7 +132,7 @@ const business = async (
     operation: operation.name,
     sellerId,
     purchaseOrderId: logged.purchaseOrderId ?? '',
-    params: paramsOf(request),
+    params: readParams(request),
     query,
     headers: request.headers,
     body: readBody(operation, request),
@@ -218,7 +218,7 @@ const attempt = (
   }
 }
 
-/** Display advertising knows one shape for all its failures; elsewhere, and where there is no operation, a refusal says itself how it is wrapped. */
+/** Display advertising knows one shape for all its failures; other refusals state how they are wrapped. */
 export const refusalAnswer = ({ world }: Gateway, operation: Operation | null, refusal: Refusal, url: string): RefusalAnswer => {
   const shape = operation?.admission === 'display' ? operation.errorShape : refusal.shape
   const rendered = renderFaults(refusal.status, refusal.faults, shape, url.split('?')[0] ?? '', world.clock.now())

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Dialect } from '../settings.ts'
 
 /** One header as text, `null` when it is missing or empty. */
-export const headerOf = (headers: IncomingHttpHeaders, name: string): string | null => {
+export const findHeader = (headers: IncomingHttpHeaders, name: string): string | null => {
   const value = headers[name.toLowerCase()]
   const first = Array.isArray(value) ? value[0] : value
   return first === undefined || first.trim() === '' ? null : first.trim()

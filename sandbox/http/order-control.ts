@@ -11,7 +11,7 @@ import type { DueEvent } from '../store/due-events.ts'
 import type { World } from '../world.ts'
 import { body, Misused } from './control-request.ts'
 import { money } from './order-request.ts'
-import { paramsOf } from './params.ts'
+import { readParams } from './params.ts'
 import { putOff, whenSchema } from './when.ts'
 
 const returnBody = z.strictObject({
@@ -102,7 +102,7 @@ export const registerOrderControl = (app: FastifyInstance, world: World): void =
   })
   app.post('/orders/:po/refund', async (request) => {
     const { lines, reason, sellerId, when } = body(ownRefundBody, request)
-    const order = findOrder(world, sellerId, paramsOf(request)['po'] ?? '')
+    const order = findOrder(world, sellerId, readParams(request)['po'] ?? '')
     const refunds = lines.map(({ lineNumber, quantity, amount, tax, fees }) => {
       const line = findLine(order, lineNumber)
       const money = amount === undefined && tax === undefined && fees === undefined ? null : { amount, tax, fees }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { dayMs } from '../core/duration.ts'
-import { centsOf } from '../core/money.ts'
+import { parseCents } from '../core/money.ts'
 import { oneLinePerUnit } from '../generator/legacy.ts'
 import { plainBuyer } from '../generator/orders.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../rules/model.ts'
 
 const signedMoney = z.union([z.number(), z.string()]).transform((value, context) => {
-  const cents = centsOf(value)
+  const cents = parseCents(value)
   if (cents !== null) return cents
   context.addIssue({ code: 'custom', message: 'must be an amount of money with at most two decimals' })
   return z.NEVER
@@ -22,7 +22,7 @@ const signedMoney = z.union([z.number(), z.string()]).transform((value, context)
 /** An amount that is not negative. */
 export const money = signedMoney.refine((cents) => cents >= 0, 'must not be negative')
 
-/** A charge besides the price and the shipping, for the whole line: gift wrap, a discount, whatever the marketplace comes up with. */
+/** A charge besides the price and the shipping, for the whole line: gift wrap, a discount, or any other. */
 const furtherCharge = z.strictObject({
   type: z.string().min(1),
   name: z.string().min(1).optional(),
@@ -140,7 +140,7 @@ export const explicitOrder = (
       weightPounds: '1.0',
     },
     ordered: line.quantity,
-    charges: chargesOf(line),
+    charges: listCharges(line),
     entries: [{ state: 'Created', quantity: line.quantity }],
     statusDate: createdAt,
     intentToCancelAt: line.intentToCancel ? createdAt : null,
@@ -166,7 +166,7 @@ export const explicitOrder = (
   }
 }
 
-const chargesOf = (line: ExplicitLine): Charge[] => {
+const listCharges = (line: ExplicitLine): Charge[] => {
   const amount = line.amount ?? (line.unitPrice ?? 1_000) * line.quantity
   const named = (name: string, given: number | undefined): NamedAmount | null =>
     given === undefined ? null : { name, amount: given }

@@ -10,6 +10,8 @@ export interface ViewOptions {
   readonly refundsAsMoney: boolean
   /** Whether amounts given back are shown as positive numbers, as one official example has them. */
   readonly positiveRefunds: boolean
+  /** Whether it has the fields of 2026 (public facts, section 13). */
+  readonly liveFields: boolean
 }
 
 /**
@@ -48,6 +50,7 @@ export const viewOrder = (order: Order, options: ViewOptions): Record<string, un
     paymentTypes: ['CREDITCARD'],
     orderSummary: viewSummary(order),
     shipNode: { type: order.shipNodeType, name: `${order.shipNodeType} node`, id: '10000001' },
+    ...(options.liveFields ? { isWCPOrder: false, miscAttributes: [{ name: 'SHIPPING_TIER', value: order.methodCode }] } : {}),
   }
 }
 

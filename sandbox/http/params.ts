@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 
 /** The placeholders of the path, decoded. */
-export const paramsOf = ({ params }: FastifyRequest): Readonly<Record<string, string>> => {
+export const readParams = ({ params }: FastifyRequest): Readonly<Record<string, string>> => {
   if (typeof params !== 'object' || params === null) return {}
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]))
 }

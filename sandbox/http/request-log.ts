@@ -16,7 +16,7 @@ export interface LoggedRequest {
 
 const capacity = 5_000
 
-/** The last requests, oldest first; older ones are forgotten. */
+/** The last requests, oldest first; older ones are dropped. */
 export interface RequestLog {
   add(request: LoggedRequest): void
   list(limit: number): readonly LoggedRequest[]

@@ -3,8 +3,8 @@ import type { ReturnedLine, ReturnOrder, ReturnStep } from '../rules/returns-mod
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/** A return as it goes over the wire: ISO dates, integer line numbers, numbers as quantities (public facts, section 4.2). */
-export const viewReturn = (order: ReturnOrder): Record<string, unknown> => {
+/** A return as it goes over the wire: ISO dates, integer line numbers, numbers as quantities (public facts, section 4.2). `liveFields`: with those of section 15. */
+export const viewReturn = (order: ReturnOrder, liveFields: boolean): Record<string, unknown> => {
   const money = (cents: Cents): Record<string, unknown> => ({ currencyAmount: jsonAmount(cents), currencyUnit: order.currency })
   const total = order.lines.reduce((sum, line) => sum + line.quantity * (line.unitPrice + line.unitTax), 0)
   return {
@@ -34,12 +34,12 @@ export const viewReturn = (order: ReturnOrder): Record<string, unknown> => {
         returnExpectedFlag: true,
       },
     ],
-    returnOrderLines: order.lines.map((line) => viewLine(order, line)),
+    returnOrderLines: order.lines.map((line) => viewLine(order, line, liveFields)),
     returnChannel: { channelName: 'ONLINE' },
   }
 }
 
-const viewLine = (order: ReturnOrder, line: ReturnedLine): Record<string, unknown> => {
+const viewLine = (order: ReturnOrder, line: ReturnedLine, liveFields: boolean): Record<string, unknown> => {
   const money = (cents: Cents): Record<string, unknown> => ({ currencyAmount: jsonAmount(cents), currencyUnit: order.currency })
   const last = line.steps.at(-1)
   return {
@@ -80,6 +80,7 @@ const viewLine = (order: ReturnOrder, line: ReturnedLine): Record<string, unknow
     cancellableQty: line.steps.reduce((sum, step) => (step.state === 'RETURN_INITIATED' ? sum + step.quantity : sum), 0),
     quantity: { unitOfMeasure: 'EACH', measurementValue: line.quantity },
     refundedQty: line.refundedQuantity,
+    ...(liveFields ? viewLiveFields(line) : {}),
     rechargeableQty: 0,
     isFastReplacement: 'false',
     isKeepIt: 'false',
@@ -103,6 +104,14 @@ const viewLine = (order: ReturnOrder, line: ReturnedLine): Record<string, unknow
     currentRefundStatus: refundStatus(line),
   }
 }
+
+/** Exceptions are at the cost of the marketplace. The names and values are published, the form of the attributes is not. */
+const viewLiveFields = (line: ReturnedLine): Record<string, unknown> => ({
+  refundCoveredBy: line.exceptionItemType === undefined ? 'SELLER' : 'MARKETPLACE',
+  ...(line.exceptionItemType === undefined
+    ? {}
+    : { miscAttributes: [{ name: 'EXCEPTION_TYPE', value: line.exceptionItemType }] }),
+})
 
 const integerLineNumber = (line: ReturnedLine): number => Number(line.purchaseOrderLineNumber)
 

@@ -8,7 +8,7 @@ import { bookShipped } from '../fulfillment/stock-moves.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
 import { cancelUnits } from '../rules/cancel.ts'
 import { chargeParts, type EffectDraft, type Line, type Order } from '../rules/model.ts'
-import { type OwnRefund, refundByMarketplace, remainingOf } from '../rules/refund.ts'
+import { countRemaining, type OwnRefund, refundByMarketplace } from '../rules/refund.ts'
 import { putUnits, takeUnits, unitsIn } from '../rules/units.ts'
 import type { Due, DueEvent } from '../store/due-events.ts'
 import type { World } from '../world.ts'
@@ -160,7 +160,7 @@ export const buyerCancel = (world: World, order: Order, line: Line, quantity: nu
 export const refundByItself = (world: World, order: Order, line: Line, asked: OwnRefund, at: number): EffectDraft[] => {
   const quantity = Math.min(asked.quantity, unitsIn(line, 'Shipped', 'Delivered'))
   const shipped = unitsIn(line, 'Shipped', 'Delivered', 'Refund') > 0
-  const left = chargeParts.some((part) => remainingOf(line, 'PRODUCT', part) > 0)
+  const left = chargeParts.some((part) => countRemaining(line, 'PRODUCT', part) > 0)
   if (!shipped || (quantity === 0 && (asked.money === null || !left))) return []
   const effects = changeOrder(world, order, at, byItself('marketplace'), () => [
     refundByMarketplace(order, line, { ...asked, quantity }, at),

@@ -24,7 +24,7 @@ export interface BulkRequest {
   readonly createdTo: number
   readonly shipNodeType?: ShipNodeType | undefined
   readonly alive: boolean
-  /** Whether old orders are given a past (shipped, delivered, some cancelled or refunded) instead of standing in Created. */
+  /** Whether old orders get a past (shipped, delivered, some cancelled or refunded) instead of remaining Created. */
   readonly history: boolean
   /** Whether each line is split into one line a unit. */
   readonly legacy?: boolean

@@ -1,9 +1,9 @@
 import { dayMs, hourMs } from '../core/duration.ts'
-import { shareOf } from '../core/money.ts'
+import { type Cents, computeShare } from '../core/money.ts'
 import { createRandom } from '../core/random.ts'
 import { bookReturned } from '../fulfillment/stock-moves.ts'
 import type { Actor, EffectDraft, Line, Order } from '../rules/model.ts'
-import { chargedOf, refundByMarketplace } from '../rules/refund.ts'
+import { refundByMarketplace, sumCharged } from '../rules/refund.ts'
 import { moveReturned, type ReturnedLine, type ReturnOrder } from '../rules/returns-model.ts'
 import { unitsIn } from '../rules/units.ts'
 import type { World } from '../world.ts'
@@ -81,8 +81,8 @@ const returnedLine = (
   reason: request.reason,
   ...(request.exceptionItemType === undefined ? {} : { exceptionItemType: request.exceptionItemType }),
   quantity: request.quantity,
-  unitPrice: shareOf(chargedOf(line, 'PRODUCT', 'amount'), 1, line.ordered),
-  unitTax: shareOf(chargedOf(line, 'PRODUCT', 'tax'), 1, line.ordered),
+  unitPrice: computeShare(sumCharged(line, 'PRODUCT', 'amount'), 1, line.ordered),
+  unitTax: computeShare(sumCharged(line, 'PRODUCT', 'tax'), 1, line.ordered),
   refundedQuantity: 0,
   refundedAmount: 0,
   steps: [{ state: 'RETURN_INITIATED', quantity: request.quantity, at }],
@@ -140,7 +140,7 @@ const completePaid = (line: ReturnedLine, at: number): void => {
   moveReturned(line, 'DELIVERED_AT_RETURN_CENTER', 'REFUND_ISSUED', line.refundedQuantity - issued, at)
 }
 
-/** Pays for units of a returned line, as far as the order has them; gives how many. The caller has checked that so many are open. */
+/** Refunds units of a returned line, as far as the order has them; returns their number. The caller has checked that these units are open. */
 export const refundReturnedUnits = (
   world: World,
   returned: ReturnOrder,
@@ -148,6 +148,8 @@ export const refundReturnedUnits = (
   quantity: number,
   actor: Actor,
   at: number,
+  /** Left out or null: the product charge of these units. */
+  amount: Cents | null = null,
 ): number => {
   const order = world.orders.find(returned.sellerId, line.purchaseOrderId)
   const orderLine = order?.lines.find((candidate) => candidate.lineNumber === line.purchaseOrderLineNumber)
@@ -155,7 +157,12 @@ export const refundReturnedUnits = (
   const units = Math.min(quantity, line.quantity - line.refundedQuantity, unitsIn(orderLine, 'Shipped', 'Delivered'))
   if (units === 0) return 0
   const [effect] = changeOrder(world, order, at, actor, () => [
-    refundByMarketplace(order, orderLine, { quantity: units, money: null, reason: 'Customer returned item' }, at),
+    refundByMarketplace(
+      order,
+      orderLine,
+      { quantity: units, money: amount === null ? null : { amount }, reason: 'Customer returned item' },
+      at,
+    ),
   ])
   payReturned(line, units, effect?.amount ?? 0, at)
   world.returns.update(returned, at)

@@ -41,16 +41,17 @@ export const scheduleAfterPlacement = (world: World, order: Order): void => {
   }
 }
 
-/** Once units are on their way: when they arrive, and whether the buyer will send some back. */
+/** Once units are on their way: when they arrive, and whether the buyer will send some back. Corrected units arrive under their new number. */
 export const scheduleAfterShipping = (world: World, order: Order, effects: readonly EffectDraft[], now: number): void => {
   if (!order.alive) return
   const { sellerId, purchaseOrderId } = order
   for (const { lineNumber, trackingNumber, quantity, kind } of effects) {
-    if (kind !== 'shipped' || trackingNumber === undefined) continue
+    if ((kind !== 'shipped' && kind !== 'corrected') || trackingNumber === undefined) continue
     const random = createRandom(world.settings.seed, 'parcel', purchaseOrderId, lineNumber, trackingNumber)
     const arrival = now + random.whole(20, 96) * hourMs
     world.dueEvents.schedule(arrival, { kind: 'deliver', sellerId, purchaseOrderId, lineNumber, trackingNumber })
-    if (random.chance(0.08)) {
+    // What is sent back was decided when the units left.
+    if (kind === 'shipped' && random.chance(0.08)) {
       world.dueEvents.schedule(arrival + random.whole(6, 240) * hourMs, {
         kind: 'open-return',
         sellerId,

@@ -31,7 +31,7 @@ const token: Operation = {
   perform(world, call, plan, now) {
     const dies = plan.outcome?.name === 'tokenDiesEarly' ? (plan.outcome.details.delayMs ?? defaultTokenLifeMs) : null
     const form = typeof call.body === 'string' ? call.body : ''
-    return { json: issueToken(world, call.headers.authorization, form, now, dies) }
+    return { json: issueToken(world, call.headers, form, now, dies) }
   },
 }
 
@@ -45,7 +45,7 @@ const tokenDetail: Operation = {
   writes: false,
   errorShape: 'nested',
   faults: [],
-  perform: (world, call) => ({ json: describeToken(world, call.headers) }),
+  perform: (world, call) => ({ json: describeToken(world, call.sellerId, call.headers) }),
 }
 
 const read = (name: string, url: string, callsPerMinute: number, faults: readonly FaultName[]): Operation => ({

@@ -1,10 +1,10 @@
 import type { Call, Operation } from '../calls/operation.ts'
 import { blemishRecords } from '../calls/perform.ts'
 import { readWhole } from '../calls/query.ts'
-import { nullableWhole, type Row, textOf, wholeOf } from '../core/database.ts'
+import { nullableWhole, type Row, toInteger, toText } from '../core/database.ts'
 import { dayMs } from '../core/duration.ts'
 import { contentNotFound, Refusal, refuseParameter } from '../core/errors.ts'
-import { type Cents, decimalText, shareOf } from '../core/money.ts'
+import { type Cents, computeShare, decimalText } from '../core/money.ts'
 import { dayAfter, pacificDay, pacificMidnight } from '../core/pacific.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import { perMinute } from '../faults/limits.ts'
@@ -15,7 +15,7 @@ import type { World } from '../world.ts'
 // Settlement reports (public facts, section 13; none in the specification): every two weeks, what was shipped and refunded meanwhile.
 
 const periodDays = 14
-const mostRows = 1_000
+const maxRows = 1_000
 const commissionPercent = 15
 /** A Saturday, from which the periods are counted. */
 const firstDay = '2020-01-04'
@@ -64,7 +64,7 @@ const plainDay = (day: string): string => {
 const slashDay = (day: string): string => plainDay(day).replace(/^(..)(..)/, '$1/$2/')
 
 /** The day after the period in which a moment lies: it names the report. */
-const reportDateOf = (at: number): string => {
+const formatReportDate = (at: number): string => {
   const days = Math.round((Date.parse(pacificDay(at)) - Date.parse(firstDay)) / dayMs)
   return dayAfter(firstDay, (Math.floor(days / periodDays) + 1) * periodDays)
 }
@@ -75,7 +75,7 @@ const reportDates = (world: World, sellerId: string, now: number): readonly stri
     `SELECT DISTINCT at FROM effects WHERE seller_id = ? AND kind IN ('shipped', 'refunded') ORDER BY at`,
     sellerId,
   )
-  const days = new Set(moments.map((row) => reportDateOf(wholeOf(row, 'at'))))
+  const days = new Set(moments.map((row) => formatReportDate(toInteger(row, 'at'))))
   return [...days].filter((day) => pacificMidnight(day) <= now)
 }
 
@@ -86,9 +86,9 @@ const reportPage = (world: World, { sellerId, query }: Call, plan: FaultPlan, no
   const day = reportDates(world, sellerId, now).find((date) => plainDay(date) === asked)
   if (day === undefined) throw contentNotFound(`No report of ${asked}`, 'GMP_REPORT_API')
   const size = query.get('limit') === null ? 'noOfRecords' : 'limit'
-  const limit = readWhole(query, size, mostRows, [1, mostRows])
+  const limit = readWhole(query, size, maxRows, [1, maxRows])
   const offset = readWhole(query, 'offset', 0, [0, 999_999_999])
-  const rows = rowsOf(world, sellerId, day)
+  const rows = listRows(world, sellerId, day)
   const starts = [0]
   for (const row of rows) starts.push((starts.at(-1) ?? 0) + Buffer.byteLength(JSON.stringify(row)) + 1)
   const first = starts.indexOf(offset)
@@ -109,7 +109,7 @@ const invalidOffset = (): Refusal => {
   ])
 }
 
-const rowsOf = (world: World, sellerId: string, day: string): readonly ReportRow[] => {
+const listRows = (world: World, sellerId: string, day: string): readonly ReportRow[] => {
   const firstDay = dayAfter(day, -periodDays)
   const effects = world.database.all(
     `SELECT id, at, purchase_order_id, line_number, kind, quantity, amount FROM effects
@@ -118,7 +118,7 @@ const rowsOf = (world: World, sellerId: string, day: string): readonly ReportRow
     pacificMidnight(firstDay),
     pacificMidnight(day),
   )
-  const movements = effects.flatMap((effect) => movementsOf(world, sellerId, effect))
+  const movements = effects.flatMap((effect) => buildMovements(world, sellerId, effect))
   const total = movements.reduce((sum, { cents }) => sum + cents, 0)
   const summary: ReportRow = {
     'Period Start Date': slashDay(firstDay),
@@ -140,18 +140,18 @@ interface Movement {
 const amountTypes: Readonly<Record<string, string>> = { PRODUCT: 'Product Price', SHIPPING: 'Shipping Price' }
 
 /** The rows of what happened to the units of one line. */
-const movementsOf = (world: World, sellerId: string, effect: Row): readonly Movement[] => {
-  const order = world.orders.find(sellerId, textOf(effect, 'purchase_order_id'))
-  const line = order?.lines.find(({ lineNumber }) => lineNumber === textOf(effect, 'line_number'))
+const buildMovements = (world: World, sellerId: string, effect: Row): readonly Movement[] => {
+  const order = world.orders.find(sellerId, toText(effect, 'purchase_order_id'))
+  const line = order?.lines.find(({ lineNumber }) => lineNumber === toText(effect, 'line_number'))
   if (order == null || line === undefined) return []
-  const quantity = wholeOf(effect, 'quantity')
-  const isSale = textOf(effect, 'kind') === 'shipped'
-  const amounts = isSale ? saleOf(line, quantity) : refundOf(nullableWhole(effect, 'amount') ?? 0)
-  const at = pacificDay(wholeOf(effect, 'at'))
+  const quantity = toInteger(effect, 'quantity')
+  const isSale = toText(effect, 'kind') === 'shipped'
+  const amounts = isSale ? buildSale(line, quantity) : buildRefund(nullableWhole(effect, 'amount') ?? 0)
+  const at = pacificDay(toInteger(effect, 'at'))
   const row = {
     ...ofLine(order, line),
     'Period Start Date': '""',
-    'Transaction Key': `${at.replaceAll('-', '_')}_${wholeOf(effect, 'id')}`,
+    'Transaction Key': `${at.replaceAll('-', '_')}_${toInteger(effect, 'id')}`,
     'Transaction Posted Timestamp': slashDay(at),
     'Transaction Type': isSale ? 'Sale' : 'Refund',
     'Transaction Description': isSale ? 'Purchase' : 'Return Refund',
@@ -163,8 +163,8 @@ const movementsOf = (world: World, sellerId: string, effect: Row): readonly Move
 type NamedCents = readonly [amountType: string, cents: Cents]
 
 /** Price and charges come in, taxes come in and are withheld, the commission goes out. */
-const saleOf = (line: Line, quantity: number): readonly NamedCents[] => {
-  const share = (cents: Cents): Cents => shareOf(cents, quantity, line.ordered)
+const buildSale = (line: Line, quantity: number): readonly NamedCents[] => {
+  const share = (cents: Cents): Cents => computeShare(cents, quantity, line.ordered)
   return line.charges.flatMap((charge): NamedCents[] => {
     const price = share(charge.amount)
     const tax = share((charge.tax?.amount ?? 0) + (charge.fees?.amount ?? 0))
@@ -172,15 +172,15 @@ const saleOf = (line: Line, quantity: number): readonly NamedCents[] => {
       [amountTypes[charge.type] ?? charge.name, price],
       ['Product tax', tax],
       ['Product tax withheld', -tax],
-      ['Commission on Product', charge.type === 'PRODUCT' ? -shareOf(price, commissionPercent, 100) : 0],
+      ['Commission on Product', charge.type === 'PRODUCT' ? -computeShare(price, commissionPercent, 100) : 0],
     ]
   })
 }
 
 /** What the buyer got back, less the commission on it. */
-const refundOf = (paid: Cents): readonly NamedCents[] => [
+const buildRefund = (paid: Cents): readonly NamedCents[] => [
   ['Product Price', -paid],
-  ['Commission on Product', shareOf(paid, commissionPercent, 100)],
+  ['Commission on Product', computeShare(paid, commissionPercent, 100)],
 ]
 
 const ofLine = (order: Order, line: Line): ReportRow => ({

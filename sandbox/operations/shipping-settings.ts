@@ -17,10 +17,11 @@ const refuse = (faults: readonly SettingsFault[]): Refusal => {
 /** `POST …/account` (specification, endpoint 4): stores the seller's only settings, or throws everything that is wrong with them. */
 const create = (world: World, { sellerId, body, correlationId, requestId }: Call, now: number): Result => {
   const { shippingSettings, database, effects } = world
+  const { settingsWithMethods } = world.settings.dialect
   const exists = shippingSettings.find(sellerId) !== null
-  const faults = settingsFaults(body, exists, shippingSettings.traits(sellerId))
+  const faults = settingsFaults(body, { exists, traits: shippingSettings.traits(sellerId), withMethods: settingsWithMethods })
   if (faults.length > 0) throw refuse(faults)
-  const settings = stored(body)
+  const settings = stored(body, settingsWithMethods)
   database.transaction(() => {
     shippingSettings.insert(sellerId, settings)
     effects.appendOther(sellerId, 'shipping-settings-created', now, { by: 'seller', correlationId, requestId })
@@ -38,15 +39,16 @@ const get = ({ shippingSettings }: World, { sellerId }: Call): Result => {
   return { json: { simplifiedShippingSettings: settings } }
 }
 
-/** Settings as they are kept: the order of the carrier configurations is not (specification, endpoint 4). */
-const stored = (body: unknown): Record<string, unknown> => {
+/** Settings as they are kept: without the order of the carrier configurations (specification, endpoint 4), and in the second form without a priority. */
+const stored = (body: unknown, withMethods: boolean): Record<string, unknown> => {
   const settings = part(part(body)['simplifiedShippingSettings'])
-  const account = part(settings['accountConfigs'])
+  const { shippingPriority, ...account } = part(settings['accountConfigs'])
   const configs: unknown = account['carrierConfigs']
   return {
     ...settings,
     accountConfigs: {
       ...account,
+      ...(withMethods ? {} : { shippingPriority }),
       migrateFreeShippingOffers: account['migrateFreeShippingOffers'] ?? false,
       carrierConfigs: Array.isArray(configs) ? configs.toReversed() : [],
     },

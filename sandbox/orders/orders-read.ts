@@ -10,7 +10,7 @@ import type { World } from '../world.ts'
 
 /** Orders older than this are not served at all (public facts, section 2.4). */
 const retentionMs = 180 * dayMs
-/** The default window: without a start by creation, only this number of days is searched, whatever the other filters (section 2.3). */
+/** The default window: without a start by creation, only this number of days is searched, with any other filters (section 2.3). */
 const defaultWindowMs = 7 * dayMs
 /** No query returns orders beyond this position (section 2.4). */
 const maxOrdersAQuery = 10_000
@@ -40,6 +40,8 @@ export interface ReadOptions {
   readonly previousRows: number
   readonly refundsAsMoney: boolean
   readonly positiveRefunds: boolean
+  /** Whether records have the fields that only the live service shows. */
+  readonly liveFields: boolean
 }
 
 const states: readonly UnitState[] = ['Created', 'Acknowledged', 'Shipped', 'Delivered', 'Cancelled', 'Refund']
@@ -76,15 +78,16 @@ export const listOrders = (world: World, query: Query, released: boolean, option
     totalCount,
     limit,
     onCursor,
-    nextCursor: orders.length === limit && next < totalCount ? cursorOf(world, query, filter, released, limit, next) : null,
+    nextCursor:
+      orders.length === limit && next < totalCount ? buildOrderCursor(world, query, filter, released, limit, next) : null,
     records: orders.map((order) => viewOrder(order, view)),
     previous: overlap === 0 ? [] : world.orders.list(filter, overlap, offset - overlap).map((order) => viewOrder(order, view)),
   }
 }
 
-const viewOptions = (query: Query, { refundsAsMoney, positiveRefunds }: ReadOptions): ViewOptions => {
+const viewOptions = (query: Query, { refundsAsMoney, positiveRefunds, liveFields }: ReadOptions): ViewOptions => {
   const asked = { productInfo: query.get('productInfo') === 'true', replacementInfo: query.get('replacementInfo') === 'true' }
-  return { ...asked, refundsAsMoney, positiveRefunds }
+  return { ...asked, refundsAsMoney, positiveRefunds, liveFields }
 }
 
 const readFilter = (query: Query, released: boolean, onCursor: boolean, options: ReadOptions): OrderFilter => {
@@ -117,7 +120,14 @@ const readFilter = (query: Query, released: boolean, onCursor: boolean, options:
 }
 
 /** The bounds by creation are fixed in the cursor; the remaining query is evaluated again, by row number, over a set that changes. */
-const cursorOf = (world: World, query: Query, filter: OrderFilter, released: boolean, limit: number, next: number): string =>
+const buildOrderCursor = (
+  world: World,
+  query: Query,
+  filter: OrderFilter,
+  released: boolean,
+  limit: number,
+  next: number,
+): string =>
   buildCursor(world, [
     ['limit', limit],
     ['hasMoreElements', 'true'],
@@ -141,7 +151,7 @@ export const getOrder = (
 ): { order: Record<string, unknown> } => {
   const { sellerId, now, asOf } = options
   const order =
-    asOf === null ? world.orders.find(sellerId, purchaseOrderId) : world.orders.findAsOf(sellerId, purchaseOrderId, asOf)
+    asOf === null ? world.orders.find(sellerId, purchaseOrderId) : world.orders.findAt(sellerId, purchaseOrderId, asOf)
   if (order === null || order.createdAt < now - retentionMs) throw contentNotFound(`No order found for PO: ${purchaseOrderId}`)
   return { order: viewOrder(order, viewOptions(query, options)) }
 }

@@ -1,6 +1,7 @@
 import { maxOffset, type Query, readWhole, readWord, returnDate } from '../calls/query.ts'
 import { refuseParameter } from '../core/errors.ts'
 import { viewReturn } from '../http/return-view.ts'
+import type { ReturnOrder } from '../rules/returns-model.ts'
 import type { ReturnFilter } from '../store/returns.ts'
 import type { World } from '../world.ts'
 import type { ListPage, ReadOptions } from './orders-read.ts'
@@ -43,16 +44,17 @@ export const listReturns = (world: World, query: Query, options: ReadOptions): L
     now,
   }
   const totalCount = world.returns.count(filter)
-  const records = world.returns.list(filter, limit, offset).map(viewReturn)
+  const view = (order: ReturnOrder): Record<string, unknown> => viewReturn(order, options.liveFields)
+  const records = world.returns.list(filter, limit, offset).map(view)
   const next = offset + records.length
   const overlap = Math.min(offset, options.previousRows)
   return {
     totalCount,
     limit,
     records,
-    previous: overlap === 0 ? [] : world.returns.list(filter, overlap, offset - overlap).map(viewReturn),
+    previous: overlap === 0 ? [] : world.returns.list(filter, overlap, offset - overlap).map(view),
     onCursor: query.get('offset') !== null,
-    nextCursor: records.length === limit && next < totalCount ? cursorOf(query, sellerId, limit, next) : null,
+    nextCursor: records.length === limit && next < totalCount ? buildCursor(query, sellerId, limit, next) : null,
   }
 }
 
@@ -66,7 +68,7 @@ const readWindow = (query: Query, start: string, end: string): { from: number | 
   return { from, to }
 }
 
-const cursorOf = (query: Query, sellerId: string, limit: number, offset: number): string => {
+const buildCursor = (query: Query, sellerId: string, limit: number, offset: number): string => {
   const parts = [`sellerId=${encodeURIComponent(sellerId)}`, `limit=${limit}`, `offset=${offset}`]
   for (const name of filterParameters) {
     const value = query.get(name)

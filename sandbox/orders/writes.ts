@@ -7,7 +7,7 @@ import { scheduleAfterShipping } from '../life/schedule.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
 import { cancel } from '../rules/cancel.ts'
 import type { Actor, EffectDraft, Order } from '../rules/model.ts'
-import { allowanceOf, askedOf, reduced } from '../rules/partial.ts'
+import { buildAllowance, parseAsked, reduced } from '../rules/partial.ts'
 import { refund } from '../rules/refund.ts'
 import { ship } from '../rules/ship.ts'
 import type { Dialect } from '../settings.ts'
@@ -61,18 +61,18 @@ export const applyWrite = (world: World, request: WriteRequest, partial: Partial
     const whole = (target: Order): EffectDraft[] => rules[operation](target, body, world.settings.dialect, now)
     // Also what is done in part is first judged as a whole: a request that the rules refuse has no part that they accept.
     if (effect !== null) whole(structuredClone(order))
-    const rule = (): EffectDraft[] => (effect === null ? whole(order) : partOf(order, request, effect, world, random, now))
+    const rule = (): EffectDraft[] => (effect === null ? whole(order) : applyPart(order, request, effect, world, random, now))
     const effects = changeOrder(world, order, now, actor, rule)
     if (operation === 'orders.ship') scheduleAfterShipping(world, order, effects, now)
     if (operation === 'orders.refund') creditReturns(world, order, effects, now)
     if (answer === null) return order
-    partOf(before, request, answer, world, random, now)
+    applyPart(before, request, answer, world, random, now)
     return before
   })
 }
 
 /** Applies a part of the request to the order, without storing it. */
-const partOf = (
+const applyPart = (
   order: Order,
   { operation, body }: WriteRequest,
   details: FaultDetails,
@@ -80,7 +80,7 @@ const partOf = (
   random: Random,
   now: number,
 ): EffectDraft[] => {
-  const allowance = allowanceOf(details, askedOf(operation, order, body, dialect.quantityField), random)
+  const allowance = buildAllowance(details, parseAsked(operation, order, body, dialect.quantityField), random)
   if (operation === 'orders.acknowledge') return acknowledge(order, now, allowance)
   const part = reduced(operation, order, body, dialect.quantityField, allowance, details.amount)
   return part === null ? [] : rules[operation](order, part, dialect, now)

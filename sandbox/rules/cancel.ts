@@ -1,7 +1,7 @@
 import { refuseContent } from '../core/errors.ts'
 import type { Dialect } from '../settings.ts'
 import { cancellationBody, readBody } from './bodies.ts'
-import { lineOf, refuseMarketplaceFulfilled } from './lines.ts'
+import { findLine, refuseMarketplaceFulfilled } from './lines.ts'
 import type { EffectDraft, Line, Order } from './model.ts'
 import { readQuantity } from './quantity.ts'
 import { putUnits, takeUnits, unitsIn } from './units.ts'
@@ -16,7 +16,7 @@ export const cancel = (order: Order, body: unknown, dialect: Dialect, now: numbe
   if (lines.length > maxLinesARequest) throw refuseContent(`No more than ${maxLinesARequest} lines are accepted in one request`)
   const effects: EffectDraft[] = []
   for (const asked of lines) {
-    const line = lineOf(order, asked.lineNumber)
+    const line = findLine(order, asked.lineNumber)
     for (const entry of asked.orderLineStatuses.orderLineStatus) {
       if (entry.status !== 'Cancelled')
         throw refuseContent(`status must be Cancelled in line number ${line.lineNumber}`, 'status')

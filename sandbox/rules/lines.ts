@@ -2,7 +2,7 @@ import { refuseContent } from '../core/errors.ts'
 import type { Line, Order } from './model.ts'
 
 /** The line of a request. Throws a refusal in the marketplace's format if the order has no such line. */
-export const lineOf = (order: Order, lineNumber: string): Line => {
+export const findLine = (order: Order, lineNumber: string): Line => {
   const line = order.lines.find((candidate) => candidate.lineNumber === lineNumber)
   if (line === undefined) {
     throw refuseContent(`Unable to process this request. The Line: ${lineNumber} of PO: ${order.purchaseOrderId} does not exist`)

@@ -119,7 +119,8 @@ export interface Order {
 /** What happened to units, to be written down with who did it. */
 export interface EffectDraft {
   readonly lineNumber: string
-  readonly kind: 'acknowledged' | 'shipped' | 'delivered' | 'cancelled' | 'refunded'
+  /** `corrected`: shipped units got the tracking number of the effect; none moved. */
+  readonly kind: 'acknowledged' | 'shipped' | 'corrected' | 'delivered' | 'cancelled' | 'refunded'
   readonly quantity: number
   readonly from: UnitState | null
   /** Money given back, positive cents; only of `refunded`. */

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import { centsOf, decimalText, shareOf } from '../core/money.ts'
+import { computeShare, decimalText, parseCents } from '../core/money.ts'
 import type { Random } from '../core/random.ts'
 import type { FaultDetails } from '../faults/schema.ts'
 import type { QuantityField } from '../settings.ts'
 import { cancellationBody, readBody, refundBody, shipmentBody } from './bodies.ts'
 import type { Line, Order } from './model.ts'
 import { readQuantity } from './quantity.ts'
-import { remainingOf } from './refund.ts'
+import { countRemaining } from './refund.ts'
 import { unitsIn } from './units.ts'
 
 /** How many units of a line a write may move; `Infinity` for as many as it asks for. */
@@ -18,7 +18,7 @@ export type Asked = ReadonlyMap<string, number>
 type PartialWrite = 'orders.acknowledge' | 'orders.ship' | 'orders.cancel' | 'orders.refund'
 
 /** The part of a write that is done, or shown: as the fault says, and where it says nothing a drawn one that leaves something out. */
-export const allowanceOf = ({ lines, units, amount }: FaultDetails, asked: Asked, random: Random): Allowance => {
+export const buildAllowance = ({ lines, units, amount }: FaultDetails, asked: Asked, random: Random): Allowance => {
   if (lines !== undefined || units !== undefined)
     return (lineNumber) => (lines === undefined || lines.includes(lineNumber) ? (units ?? Number.POSITIVE_INFINITY) : 0)
   if (amount !== undefined) return () => Number.POSITIVE_INFINITY
@@ -50,15 +50,15 @@ const fewer = <T extends Entry>(entries: readonly T[], field: QuantityField, lin
   })
 }
 
-const unitsOf = (entries: readonly Entry[], field: QuantityField, lineNumber: string): number =>
+const sumUnits = (entries: readonly Entry[], field: QuantityField, lineNumber: string): number =>
   entries.reduce((sum, entry) => sum + readQuantity(entry, field, lineNumber), 0)
 
 type RefundLine = z.infer<typeof refundBody>['orderRefund']['orderLines']['orderLine'][number]
 
-const statusesOf = (line: RefundLine): readonly Entry[] => line.orderLineStatuses?.orderLineStatus ?? []
+const listStatuses = (line: RefundLine): readonly Entry[] => line.orderLineStatuses?.orderLineStatus ?? []
 
 /** What a request asks for; the request must be one that the rules accept. */
-export const askedOf = (operation: PartialWrite, order: Order, body: unknown, field: QuantityField): Asked => {
+export const parseAsked = (operation: PartialWrite, order: Order, body: unknown, field: QuantityField): Asked => {
   const asked = new Map<string, number>()
   const add = (lineNumber: string, units: number): void => {
     asked.set(lineNumber, (asked.get(lineNumber) ?? 0) + units)
@@ -71,16 +71,16 @@ export const askedOf = (operation: PartialWrite, order: Order, body: unknown, fi
       const { orderShipment } = readBody(shipmentBody, body)
       const onlyTracking = orderShipment.processMode === 'PARTIAL_UPDATE'
       for (const { lineNumber, orderLineStatuses } of orderShipment.orderLines.orderLine)
-        add(lineNumber, onlyTracking ? 1 : unitsOf(orderLineStatuses.orderLineStatus, field, lineNumber))
+        add(lineNumber, onlyTracking ? 1 : sumUnits(orderLineStatuses.orderLineStatus, field, lineNumber))
       break
     }
     case 'orders.cancel':
       for (const { lineNumber, orderLineStatuses } of readBody(cancellationBody, body).orderCancellation.orderLines.orderLine)
-        add(lineNumber, unitsOf(orderLineStatuses.orderLineStatus, field, lineNumber))
+        add(lineNumber, sumUnits(orderLineStatuses.orderLineStatus, field, lineNumber))
       break
     case 'orders.refund':
       for (const line of readBody(refundBody, body).orderRefund.orderLines.orderLine)
-        add(line.lineNumber, statusesOf(line).length === 0 ? 1 : unitsOf(statusesOf(line), field, line.lineNumber))
+        add(line.lineNumber, listStatuses(line).length === 0 ? 1 : sumUnits(listStatuses(line), field, line.lineNumber))
   }
   return asked
 }
@@ -117,10 +117,10 @@ export const reduced = (
       const { orderRefund } = readBody(refundBody, body)
       const orderLine = orderRefund.orderLines.orderLine.flatMap((line) => {
         const most = allowance(line.lineNumber)
-        const kept = fewer(statusesOf(line), field, line.lineNumber, most)
-        if (most === 0 || (statusesOf(line).length > 0 && kept.length === 0)) return []
-        const asked = unitsOf(statusesOf(line), field, line.lineNumber)
-        const money = paidFor(line, unitsOf(kept, field, line.lineNumber), asked)
+        const kept = fewer(listStatuses(line), field, line.lineNumber, most)
+        if (most === 0 || (listStatuses(line).length > 0 && kept.length === 0)) return []
+        const asked = sumUnits(listStatuses(line), field, line.lineNumber)
+        const money = paidFor(line, sumUnits(kept, field, line.lineNumber), asked)
         const target = order.lines.find(({ lineNumber }) => lineNumber === line.lineNumber)
         const paid = amount === undefined || target === undefined ? money : paying(money, amount, target)
         return [kept.length === 0 ? paid : { ...paid, orderLineStatuses: { orderLineStatus: kept } }]
@@ -146,9 +146,9 @@ const withCharges = (line: RefundLine, change: (charge: RequestCharge, index: nu
 const paidFor = (line: RefundLine, units: number, asked: number): RefundLine => {
   if (units === asked) return line
   const part = <T extends { amount: number | string }>(money: T): T => {
-    const cents = centsOf(money.amount) ?? 0
+    const cents = parseCents(money.amount) ?? 0
     // The least that can be given back is a cent.
-    return { ...money, amount: decimalText(Math.min(cents === 0 ? 0 : -1, -shareOf(-cents, units, asked))) }
+    return { ...money, amount: decimalText(Math.min(cents === 0 ? 0 : -1, -computeShare(-cents, units, asked))) }
   }
   return withCharges(line, (one) => {
     const { charge } = one
@@ -164,7 +164,7 @@ const paying = (line: RefundLine, amount: number | string, target: Line): Refund
   withCharges(line, (one, index) => {
     if (index > 0) return one
     const { charge } = one
-    const most = remainingOf(target, charge.chargeType, 'amount')
-    const cents = Math.min(centsOf(amount) ?? most, most)
+    const most = countRemaining(target, charge.chargeType, 'amount')
+    const cents = Math.min(parseCents(amount) ?? most, most)
     return { ...one, charge: { ...charge, chargeAmount: { ...charge.chargeAmount, amount: decimalText(-cents) } } }
   })

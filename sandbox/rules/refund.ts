@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { refuseContent } from '../core/errors.ts'
-import { type Cents, centsOf, shareOf } from '../core/money.ts'
+import { type Cents, computeShare, parseCents } from '../core/money.ts'
 import type { Dialect } from '../settings.ts'
 import { readBody, refundBody, type taxOfRequest } from './bodies.ts'
-import { lineOf } from './lines.ts'
+import { findLine } from './lines.ts'
 import {
   type Charge,
   type ChargePart,
@@ -34,7 +34,7 @@ export const refund = (order: Order, body: unknown, dialect: Dialect, now: numbe
   if (new Set(lines.map((line) => line.isFullRefund === true)).size > 1) {
     throw refuseContent('All lines of one request must have the same isFullRefund', 'isFullRefund')
   }
-  return lines.map((asked) => refundLine(order, lineOf(order, asked.lineNumber), asked, dialect, now))
+  return lines.map((asked) => refundLine(order, findLine(order, asked.lineNumber), asked, dialect, now))
 }
 
 const refundLine = (order: Order, line: Line, asked: AskedLine, dialect: Dialect, now: number): EffectDraft => {
@@ -59,7 +59,7 @@ const refundLine = (order: Order, line: Line, asked: AskedLine, dialect: Dialect
       `Unable to process this request. ${where} doesn't have enough shipped quantity to refund requested quantity`,
     )
   }
-  const charges = asked.isFullRefund === true ? allThatRemains(line, reasonOf(asked)) : readCharges(order, line, asked)
+  const charges = asked.isFullRefund === true ? allThatRemains(line, findReason(asked)) : readCharges(order, line, asked)
   if (charges.length === 0) throw refuseContent(`refundCharges are required in line number ${line.lineNumber}`, 'refundCharges')
   line.refunds.push(...charges)
   checkRemaining(order, line)
@@ -70,7 +70,7 @@ const refundLine = (order: Order, line: Line, asked: AskedLine, dialect: Dialect
   return moveRefunded(order, line, statuses.length > 0 ? named : unitsPaid(line, refundable), paid, now)
 }
 
-const reasonOf = (asked: AskedLine): string => asked.refunds?.refund[0]?.refundCharges.refundCharge[0]?.refundReason ?? 'Others'
+const findReason = (asked: AskedLine): string => asked.refunds?.refund[0]?.refundCharges.refundCharge[0]?.refundReason ?? 'Others'
 
 const readCharges = (order: Order, line: Line, asked: AskedLine): RefundedCharge[] => {
   const charges: RefundedCharge[] = []
@@ -104,7 +104,7 @@ const readNegative = (order: Order, line: Line, money: { currency: string; amoun
   if (money.currency !== order.currency) {
     throw refuseContent(`Currency of line number ${line.lineNumber} must be ${order.currency}`, 'currency')
   }
-  const cents = centsOf(money.amount)
+  const cents = parseCents(money.amount)
   if (cents === null || cents > 0 || (cents === 0 && !mayBeZero)) {
     throw refuseContent(`Refund amount must be negative with at most two decimals in line number ${line.lineNumber}`, 'amount')
   }
@@ -114,7 +114,7 @@ const readNegative = (order: Order, line: Line, money: { currency: string; amoun
 /** Refuses when what was paid back in all exceeds what was charged, charge by charge and tax by tax. */
 const checkRemaining = (order: Order, line: Line): void => {
   for (const type of chargeTypes(line)) {
-    if (chargeParts.some((part) => sumOf(line.refunds, type, part) > 0 && remainingOf(line, type, part) < 0)) {
+    if (chargeParts.some((part) => sumAll(line.refunds, type, part) > 0 && countRemaining(line, type, part) < 0)) {
       throw refuseContent(
         `Refund amount exceeds the remaining ${type} charge of Line: ${line.lineNumber} of PO: ${order.purchaseOrderId}`,
         'chargeAmount',
@@ -127,23 +127,23 @@ const checkRemaining = (order: Order, line: Line): void => {
 const chargeTypes = (line: Line): ReadonlySet<string> =>
   new Set(['PRODUCT', 'SHIPPING', ...line.charges.map((charge) => charge.type)])
 
-const partOf = (charge: Charge, part: ChargePart): Cents => (part === 'amount' ? charge.amount : (charge[part]?.amount ?? 0))
+const selectCents = (charge: Charge, part: ChargePart): Cents => (part === 'amount' ? charge.amount : (charge[part]?.amount ?? 0))
 
-const sumOf = (charges: readonly Charge[], type: string, part: ChargePart): Cents =>
-  charges.reduce((sum, one) => sum + (one.type === type ? partOf(one, part) : 0), 0)
+const sumAll = (charges: readonly Charge[], type: string, part: ChargePart): Cents =>
+  charges.reduce((sum, one) => sum + (one.type === type ? selectCents(one, part) : 0), 0)
 
 /** What the buyer was charged for all units of the line, or the tax on it, or the fees beside it. */
-export const chargedOf = (line: Line, type: string, part: ChargePart): Cents => sumOf(line.charges, type, part)
+export const sumCharged = (line: Line, type: string, part: ChargePart): Cents => sumAll(line.charges, type, part)
 
 /** What was not paid back so far. */
-export const remainingOf = (line: Line, type: string, part: ChargePart): Cents =>
-  chargedOf(line, type, part) - sumOf(line.refunds, type, part)
+export const countRemaining = (line: Line, type: string, part: ChargePart): Cents =>
+  sumCharged(line, type, part) - sumAll(line.refunds, type, part)
 
 /** A full refund gives everything back, as far as it was not given back before. */
 const allThatRemains = (line: Line, reason: string): RefundedCharge[] => {
   const rest: RefundedCharge[] = []
   for (const type of chargeTypes(line)) {
-    const left = (part: ChargePart): Cents => Math.max(0, remainingOf(line, type, part))
+    const left = (part: ChargePart): Cents => Math.max(0, countRemaining(line, type, part))
     const money = { amount: left('amount'), tax: left('tax'), fees: left('fees') }
     if (money.amount + money.tax + money.fees > 0) rest.push(refundedCharge(line, type, reason, money))
   }
@@ -169,13 +169,13 @@ const refundedCharge = (line: Line, type: string, reason: string, { amount, tax,
 
 const paysWholePrice = (line: Line, charges: readonly RefundedCharge[]): boolean => {
   const product = charges.reduce((sum, one) => sum + (one.type === 'PRODUCT' ? one.amount : 0), 0)
-  return product > 0 && product === chargedOf(line, 'PRODUCT', 'amount')
+  return product > 0 && product === sumCharged(line, 'PRODUCT', 'amount')
 }
 
 /** How many more units the money paid back covers, for requests that name no units. */
 const unitsPaid = (line: Line, refundable: number): number => {
-  const charged = chargedOf(line, 'PRODUCT', 'amount')
-  const refunded = charged - remainingOf(line, 'PRODUCT', 'amount')
+  const charged = sumCharged(line, 'PRODUCT', 'amount')
+  const refunded = charged - countRemaining(line, 'PRODUCT', 'amount')
   const covered = charged === 0 ? line.ordered : Math.floor((refunded * line.ordered) / charged)
   return Math.max(0, Math.min(refundable, covered - unitsIn(line, 'Refund')))
 }
@@ -188,7 +188,7 @@ const moveRefunded = (order: Order, line: Line, quantity: number, paid: readonly
     putUnits(line, { state: 'Refund', quantity: taken.quantity, before })
   }
   line.statusDate = now
-  const amount = paid.reduce((sum, one) => sum + chargeParts.reduce((total, part) => total + partOf(one, part), 0), 0)
+  const amount = paid.reduce((sum, one) => sum + chargeParts.reduce((total, part) => total + selectCents(one, part), 0), 0)
   return { lineNumber: line.lineNumber, kind: 'refunded', quantity, from, amount, currency: order.currency }
 }
 
@@ -213,10 +213,12 @@ export const refundByMarketplace = (
 ): EffectDraft => {
   const before = unitsIn(line, 'Refund')
   const part = (name: ChargePart): Cents => {
-    const total = chargedOf(line, 'PRODUCT', name)
+    const total = sumCharged(line, 'PRODUCT', name)
     const wanted =
-      money === null ? shareOf(total, before + quantity, line.ordered) - shareOf(total, before, line.ordered) : (money[name] ?? 0)
-    return Math.max(0, Math.min(remainingOf(line, 'PRODUCT', name), wanted))
+      money === null
+        ? computeShare(total, before + quantity, line.ordered) - computeShare(total, before, line.ordered)
+        : (money[name] ?? 0)
+    return Math.max(0, Math.min(countRemaining(line, 'PRODUCT', name), wanted))
   }
   const paid = [refundedCharge(line, 'PRODUCT', reason, { amount: part('amount'), tax: part('tax'), fees: part('fees') })]
   line.refunds.push(...paid)

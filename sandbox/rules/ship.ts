@@ -3,7 +3,7 @@ import { dayMs, hourMs } from '../core/duration.ts'
 import { refuseContent } from '../core/errors.ts'
 import type { Dialect } from '../settings.ts'
 import { readBody, shipmentBody } from './bodies.ts'
-import { lineOf, refuseMarketplaceFulfilled } from './lines.ts'
+import { findLine, refuseMarketplaceFulfilled } from './lines.ts'
 import type { EffectDraft, Line, Order, Parcel } from './model.ts'
 import { readQuantity } from './quantity.ts'
 import { putUnits, takeUnits, unitsIn } from './units.ts'
@@ -24,7 +24,7 @@ export const ship = (order: Order, body: unknown, dialect: Dialect, now: number)
   const effects: EffectDraft[] = []
   const onlyTracking = orderShipment.processMode === 'PARTIAL_UPDATE'
   for (const asked of orderShipment.orderLines.orderLine) {
-    const line = lineOf(order, asked.lineNumber)
+    const line = findLine(order, asked.lineNumber)
     if (line.intentToCancelAt !== null && asked.intentToCancelOverride !== true) {
       throw refuseContent(
         `Unable to process this request. The buyer asked to cancel Line: ${line.lineNumber} of PO: ${order.purchaseOrderId}; set intentToCancelOverride to ship it`,
@@ -33,7 +33,7 @@ export const ship = (order: Order, body: unknown, dialect: Dialect, now: number)
     for (const entry of asked.orderLineStatuses.orderLineStatus) {
       if (entry.status !== 'Shipped') throw refuseContent(`status must be Shipped in line number ${line.lineNumber}`, 'status')
       const parcel = readParcel(order, line, entry, dialect, now)
-      if (onlyTracking) changeTracking(order, line, parcel, entry.currentTrackingInfo?.trackingNumber ?? null, now)
+      if (onlyTracking) effects.push(changeTracking(order, line, parcel, entry.currentTrackingInfo?.trackingNumber ?? null, now))
       else effects.push(shipUnits(order, line, parcel, readQuantity(entry, dialect.quantityField, line.lineNumber)))
     }
     line.sellerOrderId = asked.sellerOrderId ?? line.sellerOrderId
@@ -93,7 +93,7 @@ const readParcel = (order: Order, line: Line, entry: ShippedEntry, dialect: Dial
 }
 
 /** `processMode: PARTIAL_UPDATE`: other tracking for what is shipped already; no unit moves (public facts, section 3.2). */
-const changeTracking = (order: Order, line: Line, parcel: Parcel, oldNumber: string | null, now: number): void => {
+const changeTracking = (order: Order, line: Line, parcel: Parcel, oldNumber: string | null, now: number): EffectDraft => {
   const shipped = line.entries.filter((entry) => entry.state === 'Shipped')
   const named = oldNumber === null ? shipped : shipped.filter((entry) => entry.parcel?.trackingNumber === oldNumber)
   const entry = named[0]
@@ -105,5 +105,8 @@ const changeTracking = (order: Order, line: Line, parcel: Parcel, oldNumber: str
   if (entry.parcel !== undefined && now - entry.parcel.shippedAt > trackingChangeWindowMs) {
     throw refuseContent(`Tracking of line number ${line.lineNumber} may no longer be changed`)
   }
-  entry.parcel = parcel
+  line.entries = line.entries.filter((one) => one !== entry)
+  putUnits(line, { ...entry, parcel })
+  const { quantity } = entry
+  return { lineNumber: line.lineNumber, kind: 'corrected', quantity, from: 'Shipped', trackingNumber: parcel.trackingNumber }
 }

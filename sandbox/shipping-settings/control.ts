@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { body, registeredSeller } from '../http/control-request.ts'
-import { paramsOf } from '../http/params.ts'
+import { readParams } from '../http/params.ts'
 import type { World } from '../world.ts'
 
 const traitsBody = z
@@ -16,11 +16,11 @@ const traitsBody = z
 /** Control routes of the shipping settings. */
 export const registerShippingSettingsControl = (app: FastifyInstance, world: World): void => {
   const { shippingSettings } = world
-  const sellerOf = (request: FastifyRequest): string => registeredSeller(world, paramsOf(request)['sellerId'])
-  app.get('/sellers/:sellerId/traits', async (request) => shippingSettings.traits(sellerOf(request)))
+  const findSeller = (request: FastifyRequest): string => registeredSeller(world, readParams(request)['sellerId'])
+  app.get('/sellers/:sellerId/traits', async (request) => shippingSettings.traits(findSeller(request)))
   app.put('/sellers/:sellerId/traits', async (request) => {
     const { thirdPartyLogistics, bundles, internationalCenters, majorAppliances } = body(traitsBody, request)
-    const sellerId = sellerOf(request)
+    const sellerId = findSeller(request)
     const known = shippingSettings.traits(sellerId)
     const traits = {
       thirdPartyLogistics: thirdPartyLogistics ?? known.thirdPartyLogistics,
@@ -32,9 +32,9 @@ export const registerShippingSettingsControl = (app: FastifyInstance, world: Wor
     return traits
   })
   app.get('/sellers/:sellerId/shipping-settings', async (request) => ({
-    simplifiedShippingSettings: shippingSettings.find(sellerOf(request)),
+    simplifiedShippingSettings: shippingSettings.find(findSeller(request)),
   }))
   app.delete('/sellers/:sellerId/shipping-settings', async (request) => ({
-    removed: shippingSettings.remove(sellerOf(request)),
+    removed: shippingSettings.remove(findSeller(request)),
   }))
 }

@@ -1,4 +1,4 @@
-import { type Database, textOf, wholeOf } from '../core/database.ts'
+import { type Database, toInteger, toText } from '../core/database.ts'
 import { type SellerTraits, sellerTraits } from './rules.ts'
 
 /** Account-level shipping settings, at most one a seller, and what the marketplace knows about sellers. */
@@ -14,9 +14,9 @@ export interface ShippingSettingsStore {
 }
 
 export const createShippingSettingsStore = (database: Database): ShippingSettingsStore => {
-  const traitsOf = (sellerId: string): SellerTraits => {
+  const readTraits = (sellerId: string): SellerTraits => {
     const row = database.get('SELECT traits FROM seller_traits WHERE seller_id = ?', sellerId)
-    const held = row === undefined ? [] : textOf(row, 'traits').split(' ')
+    const held = row === undefined ? [] : toText(row, 'traits').split(' ')
     const has = (trait: (typeof sellerTraits)[number]): boolean => held.includes(trait)
     return {
       thirdPartyLogistics: has('thirdPartyLogistics'),
@@ -28,7 +28,7 @@ export const createShippingSettingsStore = (database: Database): ShippingSetting
   return {
     find(sellerId) {
       const row = database.get('SELECT document FROM shipping_settings WHERE seller_id = ?', sellerId)
-      return row === undefined ? null : JSON.parse(textOf(row, 'document'))
+      return row === undefined ? null : JSON.parse(toText(row, 'document'))
     },
     insert(sellerId, settings) {
       database.run('INSERT INTO shipping_settings (seller_id, document) VALUES (?, ?)', sellerId, JSON.stringify(settings))
@@ -36,9 +36,9 @@ export const createShippingSettingsStore = (database: Database): ShippingSetting
     remove: (sellerId) => database.run('DELETE FROM shipping_settings WHERE seller_id = ?', sellerId) > 0,
     total() {
       const row = database.get('SELECT count(*) AS total FROM shipping_settings')
-      return row === undefined ? 0 : wholeOf(row, 'total')
+      return row === undefined ? 0 : toInteger(row, 'total')
     },
-    traits: traitsOf,
+    traits: readTraits,
     putTraits(sellerId, given) {
       database.run(
         'INSERT INTO seller_traits (seller_id, traits) VALUES (?, ?) ON CONFLICT (seller_id) DO UPDATE SET traits = excluded.traits',

@@ -26,6 +26,9 @@ export const servicesByCarrier: ReadonlyMap<string, readonly Service[]> = new Ma
   ['USPS', [mailbox('USPS_GROUND'), mailbox('USPS_PRIORITY_MAIL'), mailbox('USPS_PRIORITY_MAIL_EXPRESS')]],
 ])
 
+/** Shipping methods of the second form (public facts, section 15). */
+export const shippingMethods: ReadonlySet<string> = new Set(['VALUE', 'STANDARD', 'EXPEDITED', 'RUSH'])
+
 /** Region names by code (specification, region table; `A` from public facts, section 7.5). */
 export const regions: ReadonlyMap<string, string> = new Map([
   ['C', '48 State'],

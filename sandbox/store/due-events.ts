@@ -1,4 +1,4 @@
-import { type Database, textOf, wholeOf } from '../core/database.ts'
+import { type Database, toInteger, toText } from '../core/database.ts'
 
 /** What a refund of the marketplace's own pays, in cents; a part that is left out is not paid. */
 export interface OwnRefundMoney {
@@ -99,15 +99,15 @@ export const createDueEventStore = (database: Database): DueEventStore => ({
     database
       .all('SELECT id, due_at, payload FROM due_events WHERE due_at <= ? ORDER BY due_at, id LIMIT ?', now, limit)
       .map((row) => ({
-        id: wholeOf(row, 'id'),
-        dueAt: wholeOf(row, 'due_at'),
-        event: JSON.parse(textOf(row, 'payload')),
+        id: toInteger(row, 'id'),
+        dueAt: toInteger(row, 'due_at'),
+        event: JSON.parse(toText(row, 'payload')),
       })),
   remove: (id) => {
     database.run('DELETE FROM due_events WHERE id = ?', id)
   },
   total() {
     const row = database.get('SELECT count(*) AS total FROM due_events')
-    return row === undefined ? 0 : wholeOf(row, 'total')
+    return row === undefined ? 0 : toInteger(row, 'total')
   },
 })

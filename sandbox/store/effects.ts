@@ -1,4 +1,4 @@
-import { type Database, nullableText, nullableWhole, textOf, wholeOf } from '../core/database.ts'
+import { type Database, nullableText, nullableWhole, toInteger, toText } from '../core/database.ts'
 import { type Cents, decimalText } from '../core/money.ts'
 import type { Actor, EffectDraft, Order } from '../rules/model.ts'
 
@@ -95,18 +95,18 @@ export const createEffectStore = (database: Database): EffectStore => ({
     return rows.map((row) => {
       const amount = nullableWhole(row, 'amount')
       return {
-        id: wholeOf(row, 'id'),
-        at: new Date(wholeOf(row, 'at')).toISOString(),
-        sellerId: textOf(row, 'seller_id'),
-        purchaseOrderId: textOf(row, 'purchase_order_id'),
-        lineNumber: textOf(row, 'line_number'),
-        kind: textOf(row, 'kind'),
-        quantity: wholeOf(row, 'quantity'),
+        id: toInteger(row, 'id'),
+        at: new Date(toInteger(row, 'at')).toISOString(),
+        sellerId: toText(row, 'seller_id'),
+        purchaseOrderId: toText(row, 'purchase_order_id'),
+        lineNumber: toText(row, 'line_number'),
+        kind: toText(row, 'kind'),
+        quantity: toInteger(row, 'quantity'),
         from: nullableText(row, 'from_state'),
         amount: amount === null ? null : decimalText(amount),
         currency: nullableText(row, 'currency'),
         trackingNumber: nullableText(row, 'tracking_number'),
-        by: textOf(row, 'actor'),
+        by: toText(row, 'actor'),
         correlationId: nullableText(row, 'correlation_id'),
         requestId: nullableText(row, 'request_id'),
       }
@@ -128,20 +128,20 @@ export const createEffectStore = (database: Database): EffectStore => ({
       purchaseOrderId,
     )
     for (const row of rows) {
-      totals.set(textOf(row, 'line_number'), {
-        acknowledged: wholeOf(row, 'acknowledged'),
-        shipped: wholeOf(row, 'shipped'),
-        delivered: wholeOf(row, 'delivered'),
-        cancelled: wholeOf(row, 'cancelled'),
-        refunded: wholeOf(row, 'refunded'),
-        cancelledAfterAcknowledged: wholeOf(row, 'cancelled_after'),
-        refundedAmount: wholeOf(row, 'refunded_amount'),
+      totals.set(toText(row, 'line_number'), {
+        acknowledged: toInteger(row, 'acknowledged'),
+        shipped: toInteger(row, 'shipped'),
+        delivered: toInteger(row, 'delivered'),
+        cancelled: toInteger(row, 'cancelled'),
+        refunded: toInteger(row, 'refunded'),
+        cancelledAfterAcknowledged: toInteger(row, 'cancelled_after'),
+        refundedAmount: toInteger(row, 'refunded_amount'),
       })
     }
     return totals
   },
   last() {
     const row = database.get('SELECT coalesce(max(id), 0) AS last FROM effects')
-    return row === undefined ? 0 : wholeOf(row, 'last')
+    return row === undefined ? 0 : toInteger(row, 'last')
   },
 })

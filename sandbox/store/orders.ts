@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { type Database, type Row, textOf, wholeOf } from '../core/database.ts'
+import { type Database, type Row, toInteger, toText } from '../core/database.ts'
 import { type Hiding, notHidden } from '../faults/records.ts'
 import { bitsOfStates, type Order, type OrderType, type ShipNodeType, type UnitState } from '../rules/model.ts'
 import { stateBits } from '../rules/units.ts'
@@ -30,21 +30,23 @@ export interface OrderFilter {
 
 export interface OrderStore {
   find(sellerId: string, purchaseOrderId: string): Order | null
-  /** The order as it was at a moment not longer ago than `mostLagMs`; `null` when it had not been created. */
-  findAsOf(sellerId: string, purchaseOrderId: string, at: number): Order | null
+  /** The order as it was at a moment not longer ago than `maxLagMs`; `null` when it had not been created. */
+  findAt(sellerId: string, purchaseOrderId: string, at: number): Order | null
   insert(order: Order, modifiedAt: number): void
   /** Writes the order back with a new time of last change. */
   update(order: Order, modifiedAt: number): void
   count(filter: OrderFilter): number
   /** Oldest first, by number of rows skipped: rows shift when the set moves, as on the live service. */
   list(filter: OrderFilter, limit: number, offset: number): Order[]
+  /** Orders of a SKU that have units left to ship. */
+  open(sellerId: string, shipNodeType: ShipNodeType, sku: string): Order[]
   total(): number
   /** Orders by their inner number, for walking over all of them. */
   after(id: number, limit: number): { id: number; order: Order }[]
 }
 
 export const createOrderStore = (database: Database, pasts: Pasts, hiding: Hiding): OrderStore => {
-  const parse = (row: Row): Order => JSON.parse(textOf(row, 'document'))
+  const parse = (row: Row): Order => JSON.parse(toText(row, 'document'))
   return {
     find(sellerId, purchaseOrderId) {
       const row = database.get(
@@ -54,7 +56,7 @@ export const createOrderStore = (database: Database, pasts: Pasts, hiding: Hidin
       )
       return row === undefined ? null : parse(row)
     },
-    findAsOf(sellerId, purchaseOrderId, at) {
+    findAt(sellerId, purchaseOrderId, at) {
       const row = database.get(
         `SELECT document FROM ${pastOrders} WHERE seller_id = ? AND purchase_order_id = ? AND created_at <= ?`,
         at,
@@ -79,13 +81,13 @@ export const createOrderStore = (database: Database, pasts: Pasts, hiding: Hidin
         JSON.stringify(order),
       )
       if (row === undefined) throw new Error('an inserted order has no number')
-      hiding.came({ records: 'orders', sellerId: order.sellerId, id: order.purchaseOrderId }, wholeOf(row, 'id'))
+      hiding.came({ records: 'orders', sellerId: order.sellerId, id: order.purchaseOrderId }, toInteger(row, 'id'))
       for (const line of order.lines) {
         database.run(
           'INSERT OR IGNORE INTO order_skus (seller_id, sku, order_id) VALUES (?, ?, ?)',
           order.sellerId,
           line.item.sku,
-          wholeOf(row, 'id'),
+          toInteger(row, 'id'),
         )
       }
     },
@@ -103,7 +105,7 @@ export const createOrderStore = (database: Database, pasts: Pasts, hiding: Hidin
     count(filter) {
       const { from, where, values } = condition(filter, hiding.any('orders'))
       const row = database.get(`SELECT count(*) AS total FROM ${from} WHERE ${where}`, ...values)
-      return row === undefined ? 0 : wholeOf(row, 'total')
+      return row === undefined ? 0 : toInteger(row, 'total')
     },
     list(filter, limit, offset) {
       const { from, where, values } = condition(filter, hiding.any('orders'))
@@ -114,14 +116,25 @@ export const createOrderStore = (database: Database, pasts: Pasts, hiding: Hidin
           : `SELECT document ${page}`
       return database.all(sql, ...values, limit, offset).map(parse)
     },
+    open: (sellerId, shipNodeType, sku) =>
+      database
+        .all(
+          `SELECT o.document FROM order_skus s JOIN orders o ON o.id = s.order_id
+           WHERE s.seller_id = ? AND s.sku = ? AND o.ship_node_type = ? AND o.states & ? <> 0`,
+          sellerId,
+          sku,
+          shipNodeType,
+          bitsOfStates.Created | bitsOfStates.Acknowledged,
+        )
+        .map(parse),
     total() {
       const row = database.get('SELECT count(*) AS total FROM orders')
-      return row === undefined ? 0 : wholeOf(row, 'total')
+      return row === undefined ? 0 : toInteger(row, 'total')
     },
     after: (id, limit) =>
       database
         .all('SELECT id, document FROM orders WHERE id > ? ORDER BY id LIMIT ?', id, limit)
-        .map((row) => ({ id: wholeOf(row, 'id'), order: parse(row) })),
+        .map((row) => ({ id: toInteger(row, 'id'), order: parse(row) })),
   }
 }
 

@@ -3,7 +3,7 @@ import { dayMs } from '../core/duration.ts'
 import type { RecordKind } from '../faults/schema.ts'
 
 /** Maximum staleness of a read: older states are deleted. */
-export const mostLagMs = dayMs
+export const maxLagMs = dayMs
 /** So many changes are let pass between two times of forgetting: each costs a search of the whole table. */
 const forgetEvery = 512
 
@@ -31,7 +31,7 @@ export const createPasts = (database: Database): Pasts => {
         id,
       )
       kept += 1
-      if (kept % forgetEvery === 0) database.run('DELETE FROM pasts WHERE until < ?', until - mostLagMs)
+      if (kept % forgetEvery === 0) database.run('DELETE FROM pasts WHERE until < ?', until - maxLagMs)
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { type Database, type Row, textOf, wholeOf } from '../core/database.ts'
+import { type Database, type Row, toInteger, toText } from '../core/database.ts'
 import { type Hiding, notHidden } from '../faults/records.ts'
 import { type ReturnOrder, statusGroup } from '../rules/returns-model.ts'
 import { asOf, type Pasts } from './pasts.ts'
@@ -34,8 +34,8 @@ export interface ReturnStore {
 }
 
 export const createReturnStore = (database: Database, pasts: Pasts, hiding: Hiding): ReturnStore => {
-  const parse = (row: Row): ReturnOrder => JSON.parse(textOf(row, 'document'))
-  const total = (row: Row | undefined): number => (row === undefined ? 0 : wholeOf(row, 'total'))
+  const parse = (row: Row): ReturnOrder => JSON.parse(toText(row, 'document'))
+  const total = (row: Row | undefined): number => (row === undefined ? 0 : toInteger(row, 'total'))
   return {
     find(sellerId, returnOrderId) {
       const row = database.get(
@@ -64,7 +64,7 @@ export const createReturnStore = (database: Database, pasts: Pasts, hiding: Hidi
         JSON.stringify(order),
       )
       if (row === undefined) throw new Error('an inserted return has no number')
-      hiding.came({ records: 'returns', sellerId: order.sellerId, id: order.returnOrderId }, wholeOf(row, 'id'))
+      hiding.came({ records: 'returns', sellerId: order.sellerId, id: order.returnOrderId }, toInteger(row, 'id'))
     },
     update(order, modifiedAt) {
       pasts.keep('returns', order.sellerId, order.returnOrderId, modifiedAt)

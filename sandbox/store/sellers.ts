@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Database, textOf, wholeOf } from '../core/database.ts'
+import { type Database, toInteger, toText } from '../core/database.ts'
 
 interface Seller {
   readonly sellerId: string
@@ -7,6 +7,8 @@ interface Seller {
   readonly clientSecret: string
   /** Revoked credentials get no token, and tokens already given out are dead. */
   readonly revoked: boolean
+  /** Its key is one that the seller has delegated to a solution provider, with access to a part of the operations. */
+  readonly delegated: boolean
 }
 
 export interface SellerStore {
@@ -21,7 +23,7 @@ export interface SellerStore {
   /** When a token was given out (virtual epoch milliseconds); 0 when that is not known. */
   tokenIssuedAt(token: string): number
   dropToken(token: string): void
-  dropTokensOf(sellerId: string): void
+  dropTokens(sellerId: string): void
 }
 
 export const createSellerStore = (database: Database): SellerStore => {
@@ -29,25 +31,28 @@ export const createSellerStore = (database: Database): SellerStore => {
     row === undefined
       ? null
       : {
-          sellerId: textOf(row, 'seller_id'),
-          clientId: textOf(row, 'client_id'),
-          clientSecret: textOf(row, 'client_secret'),
-          revoked: wholeOf(row, 'revoked') === 1,
+          sellerId: toText(row, 'seller_id'),
+          clientId: toText(row, 'client_id'),
+          clientSecret: toText(row, 'client_secret'),
+          revoked: toInteger(row, 'revoked') === 1,
+          delegated: toInteger(row, 'delegated') === 1,
         }
-  const dropTokensOf = (sellerId: string): void => {
+  const dropTokens = (sellerId: string): void => {
     database.run('DELETE FROM tokens WHERE seller_id = ?', sellerId)
   }
   return {
     put(given) {
       database.run(
-        `INSERT INTO sellers (seller_id, client_id, client_secret, revoked) VALUES (?, ?, ?, ?)
-         ON CONFLICT (seller_id) DO UPDATE SET client_id = excluded.client_id, client_secret = excluded.client_secret, revoked = excluded.revoked`,
+        `INSERT INTO sellers (seller_id, client_id, client_secret, revoked, delegated) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (seller_id) DO UPDATE SET client_id = excluded.client_id, client_secret = excluded.client_secret, revoked = excluded.revoked,
+           delegated = excluded.delegated`,
         given.sellerId,
         given.clientId,
         given.clientSecret,
         given.revoked ? 1 : 0,
+        given.delegated ? 1 : 0,
       )
-      if (given.revoked) dropTokensOf(given.sellerId)
+      if (given.revoked) dropTokens(given.sellerId)
     },
     list: () => database.all('SELECT * FROM sellers ORDER BY seller_id').flatMap((row) => seller(row) ?? []),
     find: (sellerId) => seller(database.get('SELECT * FROM sellers WHERE seller_id = ?', sellerId)),
@@ -66,15 +71,15 @@ export const createSellerStore = (database: Database): SellerStore => {
     },
     sellerOfToken(token, now) {
       const row = database.get('SELECT seller_id FROM tokens WHERE token = ? AND expires_at > ?', token, now)
-      return row === undefined ? null : textOf(row, 'seller_id')
+      return row === undefined ? null : toText(row, 'seller_id')
     },
     tokenIssuedAt(token) {
       const row = database.get('SELECT issued_at FROM tokens WHERE token = ?', token)
-      return row === undefined ? 0 : wholeOf(row, 'issued_at')
+      return row === undefined ? 0 : toInteger(row, 'issued_at')
     },
     dropToken: (token) => {
       database.run('DELETE FROM tokens WHERE token = ?', token)
     },
-    dropTokensOf,
+    dropTokens,
   }
 }

@@ -1,4 +1,4 @@
-import { type Database, textOf, wholeOf } from '../core/database.ts'
+import { type Database, toInteger, toText } from '../core/database.ts'
 import type { DueEvent } from './due-events.ts'
 
 /** Right before the operation takes effect, or right after it did and before its answer goes out. */
@@ -23,7 +23,7 @@ export interface TriggerStore {
 export const createTriggerStore = (database: Database): TriggerStore => {
   const total = (): number => {
     const row = database.get('SELECT count(*) AS total FROM triggers')
-    return row === undefined ? 0 : wholeOf(row, 'total')
+    return row === undefined ? 0 : toInteger(row, 'total')
   }
   let waiting = total()
   return {
@@ -48,9 +48,9 @@ export const createTriggerStore = (database: Database): TriggerStore => {
         const values = [sellerId, operation, side, purchaseOrderId, purchaseOrderId]
         database.run(`UPDATE triggers SET calls_left = calls_left - 1 WHERE ${meant}`, ...values)
         const due = database.all(`SELECT id, event FROM triggers WHERE calls_left <= 0 AND ${meant} ORDER BY id`, ...values)
-        for (const row of due) database.run('DELETE FROM triggers WHERE id = ?', wholeOf(row, 'id'))
+        for (const row of due) database.run('DELETE FROM triggers WHERE id = ?', toInteger(row, 'id'))
         waiting = total()
-        return due.map((row): DueEvent => JSON.parse(textOf(row, 'event')))
+        return due.map((row): DueEvent => JSON.parse(toText(row, 'event')))
       })
     },
   }

@@ -1,6 +1,6 @@
-import { connectDaemon, type Daemon } from './daemon.ts'
+import { connectDaemon, type Daemon } from '../api-client/daemon.ts'
+import type { Terminal } from './output/terminal.ts'
 import { type CliSettings, type Environment, readCliSettings } from './settings.ts'
-import type { Terminal } from './terminal.ts'
 
 /** Dependencies of a command. */
 export interface CliContext {
@@ -16,12 +16,12 @@ export interface CliContext {
 export interface CliProcess {
   readonly environment: Environment
   readonly out: NodeJS.WritableStream
-  readonly talk: NodeJS.WritableStream
+  readonly messages: NodeJS.WritableStream
   /** Text of the standard input, for `send -`. */
   readonly readInput: () => Promise<string>
   /** One line of the standard input, for questions; empty at its end. */
   readonly readLine: () => Promise<string>
-  /** Somebody can answer a question. */
+  /** Whether a person at the terminal can answer a question. */
   readonly isInteractive: boolean
   readonly signal: AbortSignal
 }
@@ -30,7 +30,7 @@ export interface CliProcess {
 export const createContext = (process: CliProcess, json: boolean): CliContext => {
   const settings = readCliSettings(process.environment)
   return {
-    terminal: { out: process.out, talk: process.talk, json },
+    terminal: { out: process.out, messages: process.messages, json },
     environment: process.environment,
     settings,
     signal: process.signal,

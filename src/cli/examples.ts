@@ -1,4 +1,4 @@
-/** Examples that the help of each command ends with, by its words. */
+/** Examples at the end of each command's help, by its name with the names of its groups. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   doctor: ['doctor', 'doctor --units', 'doctor --orders'],
   sync: ['sync orders', 'sync inventory-log --seller A1'],
@@ -52,6 +52,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'campaigns watch': ['campaigns watch 301 302 --seller A1'],
   'campaigns unwatch': ['campaigns unwatch 301'],
   reconcile: ['reconcile --month 2026-10', 'reconcile --gtin 00012345678905'],
+  'stock list': ['stock list', 'stock list --sku MUG-BLUE --json'],
+  'stock differences': ['stock differences --seller A1'],
   'retention show': ['retention show'],
   'retention run': ['retention run --wait 120'],
   migrate: ['migrate'],

@@ -1,9 +1,12 @@
 import { Argument, Command, CommanderError } from 'commander'
-import { version } from '../version.ts'
-import { completionScript, completionsOf, type Shell, shells } from './completion.ts'
+import { describeError, Failed, Misused } from '../api-client/errors.ts'
+import { version } from '../util/version.ts'
+import type { CommandRegistry } from './command-registry.ts'
+import { completionScript, listCompletions, type Shell, shells } from './commands/completion.ts'
+import { listResources } from './commands/syncs.ts'
 import { type CliProcess, createContext } from './context.ts'
 import { examples } from './examples.ts'
-import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
+import { exitCodes } from './exit-codes.ts'
 import { addAdministration } from './groups/administration.ts'
 import { addAlarms } from './groups/alarms.ts'
 import { addAudit } from './groups/audit.ts'
@@ -19,88 +22,88 @@ import { addReconcile } from './groups/reconcile.ts'
 import { addRetention } from './groups/retention.ts'
 import { addSellers } from './groups/sellers.ts'
 import { addSend } from './groups/send.ts'
+import { addStock } from './groups/stock.ts'
 import { addSyncs } from './groups/syncs.ts'
 import { addWebhooks } from './groups/webhooks.ts'
-import type { Program } from './parts.ts'
-import { inWordsOf } from './refused-options.ts'
-import { syncedResources } from './syncs.ts'
-import { oneLine, paint, write } from './terminal.ts'
+import { translateError } from './option-errors.ts'
+import { oneLine, paint, write } from './output/terminal.ts'
 
 /** Exit code after an interruption by the user, as in shells (128 + SIGINT). */
 const interrupted = 130
 
-/** Every command without subcommands, by its words. */
-const leavesOf = (command: Command, words: readonly string[] = []): readonly (readonly [string, Command])[] =>
+/** Every command without subcommands, by its name with the names of its groups. */
+const listLeaves = (command: Command, groups: readonly string[] = []): readonly (readonly [string, Command])[] =>
   command.commands.flatMap((one) => {
-    const own = [...words, one.name()]
-    return one.commands.length === 0 ? [[own.join(' '), one] as const] : leavesOf(one, own)
+    const names = [...groups, one.name()]
+    return one.commands.length === 0 ? [[names.join(' '), one] as const] : listLeaves(one, names)
   })
 
-/** Builds the whole command line; `act` runs an action with its context and stores what it throws. */
-export const buildProgram = (process: CliProcess, act: Program['act']) => {
+/** Builds the whole command line. */
+export const buildProgram = (process: CliProcess, runAction: CommandRegistry['runAction']) => {
   const program = new Command('tallyman')
     .description('Operates the running daemon at TALLYMAN_URL (http://127.0.0.1:$PORT), with API_KEY.')
     .version(version, '-V, --version')
     .option('--json', 'data as JSON on standard output')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => write(process.out, text), writeErr: (text) => write(process.talk, text) })
+    .configureOutput({ writeOut: (text) => write(process.out, text), writeErr: (text) => write(process.messages, text) })
     .showHelpAfterError('(see tallyman --help)')
     .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 misused.')
 
-  const leaf = (parent: Command, name: string, description: string, options: { isDefault?: boolean } = {}): Command =>
+  const defineCommand = (parent: Command, name: string, description: string, options: { isDefault?: boolean } = {}): Command =>
     parent.command(name, options).description(description).option('--json', 'data as JSON on standard output')
 
-  const parts: Program = { process, program, leaf, act }
-  addSyncs(parts)
-  addOrders(parts)
-  addCommands(parts)
-  addAlarms(parts)
-  addEvents(parts)
-  addSellers(parts)
-  addForecast(parts)
-  addWebhooks(parts)
-  addSend(parts)
-  addQuarantine(parts)
-  addErase(parts)
-  addCampaigns(parts)
-  addReconcile(parts)
-  addRetention(parts)
-  addKeys(parts)
-  addAudit(parts)
-  addAdministration(parts)
+  const registry: CommandRegistry = { process, program, defineCommand, runAction }
+  addSyncs(registry)
+  addOrders(registry)
+  addCommands(registry)
+  addAlarms(registry)
+  addEvents(registry)
+  addSellers(registry)
+  addForecast(registry)
+  addWebhooks(registry)
+  addSend(registry)
+  addQuarantine(registry)
+  addErase(registry)
+  addCampaigns(registry)
+  addReconcile(registry)
+  addStock(registry)
+  addRetention(registry)
+  addKeys(registry)
+  addAudit(registry)
+  addAdministration(registry)
 
   program
     .command('completion')
-    .description('prints what makes a shell complete the words of tallyman')
+    .description('prints the completion script of a shell')
     .addArgument(new Argument('<shell>').choices(shells))
     .action((shell: Shell) => write(process.out, completionScript(shell)))
-  // What the scripts of `completion` ask.
+  // Called by the scripts of `completion`.
   program
     .command('complete', { hidden: true })
     .argument('[words...]')
     .action((words: string[], _options: object, command: Command) =>
-      act(command, async ({ daemon }) => {
-        const resources = words[0] === 'sync' || words[0] === 'backfill' ? await syncedResources(daemon) : []
-        for (const word of completionsOf(program, words, resources)) write(process.out, `${word}\n`)
+      runAction(command, async ({ daemon }) => {
+        const resources = words[0] === 'sync' || words[0] === 'backfill' ? await listResources(daemon) : []
+        for (const word of listCompletions(program, words, resources)) write(process.out, `${word}\n`)
       }),
     )
 
-  for (const [words, command] of leavesOf(program)) {
-    const lines = (examples[words] ?? []).map((line) => `  tallyman ${line}`)
+  for (const [name, command] of listLeaves(program)) {
+    const lines = (examples[name] ?? []).map((line) => `  tallyman ${line}`)
     if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
   }
   return program
 }
 
 /** Reports an error; returns the exit code. */
-const tellFault = (process: CliProcess, error: unknown): number => {
+const reportError = (process: CliProcess, error: unknown): number => {
   if (process.signal.aborted) return interrupted
   const known = error instanceof Failed || error instanceof Misused
   const notes = error instanceof Failed ? error.notes : []
-  write(process.talk, `${paint(process.talk, 'bad', 'tallyman:')} ${oneLine(wordsOf(error))}\n`)
-  for (const note of notes) write(process.talk, `  ${oneLine(note)}\n`)
-  // Anything else is a defect of this program: the stack helps to fix it.
-  if (!known && error instanceof Error && error.stack !== undefined) write(process.talk, `${error.stack}\n`)
+  write(process.messages, `${paint(process.messages, 'bad', 'tallyman:')} ${oneLine(describeError(error))}\n`)
+  for (const note of notes) write(process.messages, `  ${oneLine(note)}\n`)
+  // Any other error is a defect of this program: the stack helps to fix it.
+  if (!known && error instanceof Error && error.stack !== undefined) write(process.messages, `${error.stack}\n`)
   return error instanceof Misused ? exitCodes.misused : exitCodes.failed
 }
 
@@ -112,7 +115,7 @@ export const runCli = async (args: readonly string[], process: CliProcess): Prom
     try {
       await action(context)
     } catch (error) {
-      throw inWordsOf(command, error)
+      throw translateError(command, error)
     } finally {
       context.daemon.close()
     }
@@ -121,8 +124,8 @@ export const runCli = async (args: readonly string[], process: CliProcess): Prom
     await program.parseAsync(args, { from: 'user' })
     return exitCodes.done
   } catch (error) {
-    // Commander has reported the fault already; requesting help or the version is not a fault.
+    // Commander has already reported the error. Requests for help or the version have exit code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused
-    return tellFault(process, error)
+    return reportError(process, error)
   }
 }

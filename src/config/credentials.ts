@@ -1,30 +1,36 @@
 import path from 'node:path'
-import { readRegularText } from '../regular-file.ts'
+import { readRegularText } from '../util/regular-file.ts'
 import type { SellerEntry } from './seller-entry.ts'
 
-/** What an entry may give in three ways: as it is, as the path of a file, or as the name of a variable. */
-export type Credential = 'clientId' | 'clientSecret'
+/** A credential that an entry may contain in three forms: as its value, as the path of a file, or as the name of a variable. */
+export type Credential = 'clientId' | 'clientSecret' | 'refreshToken'
 
-/** Where files and variables are looked up that an entry names. */
+/** The sources of files and variables that an entry names. */
 export interface CredentialSources {
   /** Paths are relative to this folder. */
   readonly folder: string
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
-/** The value, or the member that is at fault and why, without any value. */
+/** The value, or the wrong member and the reason, without any value. */
 export type CredentialRead =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly member: keyof SellerEntry; readonly fault: string }
 
-/** Reads a credential of a seller in the one way that its entry gives it. */
+const listMembers = (credential: Credential) => [credential, `${credential}File`, `${credential}Env`] as const
+
+/** Whether an entry contains a credential, in any form. */
+export const hasCredential = (entry: SellerEntry, credential: Credential): boolean =>
+  listMembers(credential).some((member) => entry[member] !== undefined)
+
+/** Reads a credential of a seller in the form of its entry. */
 export const readCredential = (
   entry: SellerEntry,
   credential: Credential,
   { folder, variables }: CredentialSources,
 ): CredentialRead => {
-  const [fileMember, variableMember] = [`${credential}File`, `${credential}Env`] as const
-  const members = [credential, fileMember, variableMember] as const
+  const members = listMembers(credential)
+  const [, fileMember, variableMember] = members
   const given = members.filter((member) => entry[member] !== undefined)
   const accepted = `one of ${members.join(', ')}`
   const [first, second] = given
@@ -37,13 +43,13 @@ export const readCredential = (
     const read = readRegularText(path.resolve(folder, file))
     if (!read.ok) return fault(`cannot be read: ${read.why}; accepted: the path of a regular file`)
     const content = read.content.trim()
-    return content === '' ? fault('names an empty file; accepted: one that holds it') : { ok: true, value: content }
+    return content === '' ? fault('names an empty file; accepted: a file that contains it') : { ok: true, value: content }
   }
   if (variable !== undefined) {
     const value = variables[variable]?.trim() ?? ''
     return value === ''
-      ? // What stands there may be the credential itself.
-        fault('names a variable that is unset or empty; accepted: the name of a variable that holds it')
+      ? // The member may contain the credential itself, so it is not repeated.
+        fault('names a variable that is unset or empty; accepted: the name of a variable that contains it')
       : { ok: true, value }
   }
   return { ok: true, value: plain ?? '' }

@@ -1,7 +1,7 @@
 import type { Environment } from './environment.ts'
 import type { SellerSettings } from './sellers.ts'
 
-/** How the daemon speaks to display advertising; one identity for all advertisers (specification, Authentication). */
+/** The connection to display advertising, with one identity for all advertisers (specification, Authentication). */
 export interface DisplaySettings {
   readonly url: string
   readonly consumerId: string
@@ -11,7 +11,7 @@ export interface DisplaySettings {
   readonly keyVersion: string
 }
 
-/** Display advertising; `sandbox`: that of the built-in sandbox, null: none. What is wrong joins `faults`. */
+/** The settings of display advertising; `sandbox`: the built-in sandbox, null: none. Adds errors to `faults`. */
 export const readDisplay = (
   values: Environment,
   sellers: readonly SellerSettings[],
@@ -27,7 +27,7 @@ export const readDisplay = (
   }
   for (const name of needed) {
     if (values[name] === undefined)
-      faults.push(`${name}: is unset while DISPLAY_URL is set; accepted: what the marketplace issued at onboarding`)
+      faults.push(`${name}: is unset while DISPLAY_URL is set; accepted: the value that the marketplace issued at onboarding`)
   }
   if (sellers.length > 0 && sellers.every((seller) => seller.advertiserId === null)) {
     faults.push(

@@ -1,21 +1,23 @@
 import { z } from 'zod'
+import { operationNames } from '../clients/marketplace/endpoints.ts'
 import { profileNames, specification } from '../clients/marketplace/profiles/index.ts'
 import { quantityFields } from '../clients/marketplace/profiles/profile.ts'
-import { movementKinds } from '../domain/log-reasons.ts'
-import { columnMeanings } from '../domain/reconciliation-report.ts'
-import { retentionRules } from '../domain/retention.ts'
-import { mostReachDays } from '../domain/windows.ts'
-import { readRegularText } from '../regular-file.ts'
+import { movementKinds } from '../domain/inventory/log-reasons.ts'
+import { columnMeanings } from '../domain/inventory/reconciliation-report.ts'
+import { retentionRules } from '../domain/sync/retention.ts'
+import { maxReachDays } from '../domain/sync/windows.ts'
+import { readRegularText } from '../util/regular-file.ts'
 import {
   bound,
   certificateFile,
   choice,
   databaseUrl,
+  encryptionKeys,
   headerText,
   jsonObject,
   nameList,
-  oneOf,
   optionalPort,
+  pickOne,
   port,
   privateKeyFile,
   redisUrls,
@@ -28,10 +30,10 @@ import {
   timeSpanOrOff,
   webUrl,
 } from './parsers.ts'
-import { operationNames, rateLimits, rateLimitsAccepted } from './rate-limits.ts'
+import { rateLimits, rateLimitsAccepted } from './rate-limits.ts'
 
 const roleNames = ['scheduler', 'worker', 'http'] as const
-/** What a process does: plan the work, do it, answer HTTP. */
+/** A role of a process: `scheduler` plans the work, `worker` does it, `http` answers requests. */
 export type Role = (typeof roleNames)[number]
 
 const rolesAccepts = `${roleNames.join(', ')}, separated by commas`
@@ -43,7 +45,7 @@ const roles = z
   .default([...roleNames])
 
 const prefixAccepts = 'up to ten letters and digits, such as XX'
-/** What the names of the marketplace's own headers begin with. */
+/** The prefix of the names of the marketplace's own headers. */
 export const headerPrefix = z
   .string()
   .regex(/^[A-Za-z0-9]{1,10}$/, `is not a header prefix; accepted: ${prefixAccepts}`)
@@ -59,69 +61,82 @@ const pathAccepts = 'a path that begins with /, such as /v3/token'
 const keyAccepts = 'at least 16 characters'
 const whsecAccepts = 'whsec_ and base64, two separated by a comma while rotating'
 
-/** What holds where nothing is set, in words. */
+/** Descriptions of the values of unset variables. */
 const ofProfile = 'from the profile'
 const ofSandbox = 'sandbox values'
 
-/** What headers of the reconciliation report mean. */
+/** Meanings of headers of the reconciliation report. */
 export const reportColumns = z.record(text, z.enum(columnMeanings))
-/** What reasons of the inventory log mean. */
+/** Meanings of reasons of the inventory log. */
 export const logReasons = z.record(storedId, z.enum(movementKinds))
 
-// Every setting stands here once: its variable, what it accepts, its default and its meaning. Where nothing is set and something holds all the same,
-// `unset` says what. `docs/settings.md` is made of it, and the table of README.md is held against it.
+// Every setting: its variable, accepted values, default and meaning. `unset` describes the value of an unset variable without a default. `docs/settings.md` is
+// generated from it, and a test compares the table of README.md with it.
 
 const stores = {
   DATABASE_URL: databaseUrl.optional().describe('Postgres 15 or newer. Unset: an embedded one in `DATA_DIR`.'),
   DATABASE_DIRECT_URL: databaseUrl
     .optional()
     .describe(
-      'The same database past a pooler in transaction mode, for [what needs a session of its own](scaling.md#connections). Unset: `DATABASE_URL`.',
+      'The same database without a pooler in transaction mode, for [connections that need a session](scaling.md#connections). Unset: `DATABASE_URL`.',
     ),
-  PREPARED_STATEMENTS: oneOf(['on', 'off'], 'on').describe(
-    '`off` for a pooler in transaction mode that does not know them (PgBouncer before 1.21, or without `max_prepared_statements`).',
+  PREPARED_STATEMENTS: pickOne(['on', 'off'], 'on').describe(
+    '`off` for a pooler in transaction mode that does not support them (PgBouncer before 1.21, or without `max_prepared_statements`).',
   ),
-  REDIS_URL: redisUrls.optional().describe('Redis or Valkey, for the queues. Unset: the queues live in Postgres.'),
+  REDIS_URL: redisUrls.optional().describe('Redis or Valkey, for the queues. Unset: the queues are in Postgres.'),
   REDIS_CA_FILE: certificateFile
     .optional()
-    .meta({ description: 'Authorities that sign the certificates of Redis, for `rediss`.', unset: 'public authorities' }),
-  REDIS_CERT_FILE: certificateFile.optional().describe('Certificate of the daemon, where Redis wants one.'),
+    .meta({ description: 'Certificate authorities of Redis, for `rediss`.', unset: 'public authorities' }),
+  REDIS_CERT_FILE: certificateFile.optional().describe('Client certificate, if Redis requires one.'),
   REDIS_KEY_FILE: privateKeyFile.optional().describe('Its private key.'),
-  DATA_DIR: text.default('.data').describe('Directory of the embedded parts, readable by its owner only.'),
+  DATA_DIR: text.default('.data').describe('Directory of the embedded parts, readable only by its owner.'),
 }
 
 const marketplace = {
   MARKETPLACE_URL: webUrl.optional().describe('Address of the marketplace. Unset: the built-in sandbox.'),
-  MARKETPLACE_PROFILE: oneOf(profileNames, specification.name).describe('Its dialect.'),
+  MARKETPLACE_PROFILE: pickOne(profileNames, specification.name).describe('Dialect of the marketplace.'),
   HEADER_PREFIX: headerPrefix
     .optional()
-    .meta({ description: "What the names of the marketplace's own headers begin with.", unset: ofProfile }),
+    .meta({ description: "Prefix of the names of the marketplace's own headers.", unset: ofProfile }),
   QUANTITY_FIELD: choice(quantityFields)
     .optional()
-    .meta({ description: 'Name of the object that carries the units of a request.', unset: ofProfile }),
+    .meta({ description: 'Name of the object with the units of a request.', unset: ofProfile }),
   TOKEN_PATH: z
     .string()
-    .startsWith('/', `is not what is accepted: ${pathAccepts}`)
+    .startsWith('/', `is not a path; accepted: ${pathAccepts}`)
     .meta({ accepts: pathAccepts })
     .optional()
     .meta({ description: 'Path of the token operation.', unset: ofProfile }),
   SERVICE_NAME: headerText.default('Tallyman').describe('Name sent to the marketplace in the service header.'),
   RATE_LIMITS: jsonObject(rateLimits, rateLimitsAccepted, `; operations: ${operationNames.join(', ')}`)
     .default({})
-    .describe('Limits in place of the published ones.'),
-  REQUEST_TIMEOUT: timeSpan(30_000, 100).describe('Time-out of a request to the marketplace.'),
+    .describe('Rate limits that replace the published ones.'),
+  REQUEST_TIMEOUT: timeSpan(30_000, 100).describe('Timeout of a request to the marketplace.'),
   SETTLE_TIME: timeSpan(120_000, 200).describe(
-    'How long after an unanswered write its effect may still appear; longer than `REQUEST_TIMEOUT`.',
+    'Time after an unanswered write in which its effect may appear; longer than `REQUEST_TIMEOUT`.',
   ),
   MAX_PAGE_RECORDS: bound(10_000, 200, 1_000_000).describe(
-    'Most records in one answer of the marketplace; a larger one is rejected, and smaller pages are requested.',
+    'Maximum number of records in one answer of the marketplace. A larger answer is rejected, and smaller pages are requested.',
   ),
 }
 
 const sellers = {
-  SELLER_ID: sellerIdText.optional().meta({ description: 'The seller, where there is one only.', unset: ofSandbox }),
+  SELLER_ID: sellerIdText.optional().meta({ description: 'The seller, if there is only one.', unset: ofSandbox }),
   CLIENT_ID: text.optional().meta({ description: 'Its client id at the marketplace.', unset: ofSandbox }),
   CLIENT_SECRET: text.optional().meta({ description: 'Its client secret.', unset: ofSandbox }),
+  REFRESH_TOKEN: text
+    .optional()
+    .describe(
+      'The access of a solution provider to this seller ([how to connect it](connecting-a-marketplace.md#sellers-of-a-solution-provider)).',
+    ),
+  PARTNER_ID: headerText
+    .optional()
+    .meta({ description: 'Its id at the marketplace, for the partner header.', unset: 'the seller id' }),
+  TOKEN_ENCRYPTION_KEY: encryptionKeys
+    .optional()
+    .describe(
+      'Encrypts the refresh tokens that the marketplace replaces; the same in all processes. Unset: none is stored, and an alarm reports a replaced one.',
+    ),
   SELLERS_FILE: text.optional().describe('Path of a file with several sellers, [below](#the-file-of-sellers).'),
   INVENTORY_SKUS: nameList.default([]).describe('SKUs whose inventory is read in addition to those of orders and reports.'),
   REPORT_COLUMNS: jsonObject(
@@ -129,10 +144,10 @@ const sellers = {
     `header -> meaning, such as {"Stock at start": "beginning"}; meanings: ${columnMeanings.join(', ')}`,
   )
     .default({})
-    .describe('What headers of the reconciliation report mean that nobody knows.'),
+    .describe('Meanings of unknown headers of the reconciliation report.'),
   LOG_REASONS: jsonObject(logReasons, `reason -> kind, such as {"Q7": "lost"}; kinds: ${movementKinds.join(', ')}`)
     .default({})
-    .describe('What reasons of the inventory log mean, by code or description.'),
+    .describe('Meanings of reasons of the inventory log, by code or description.'),
 }
 
 const display = {
@@ -142,15 +157,15 @@ const display = {
   DISPLAY_PRIVATE_KEY: rsaPrivateKey.optional().describe('Key that signs each request; line breaks may be written as `\\n`.'),
   DISPLAY_KEY_VERSION: text.default('1').describe('Version of that key.'),
   ADVERTISER_ID: advertiserId.optional().describe('Advertiser id of the seller.'),
-  CAMPAIGN_IDS: nameList.default([]).describe('Campaigns to watch, beside those that were added while running.'),
+  CAMPAIGN_IDS: nameList.default([]).describe('Campaigns to watch, in addition to those that were added at run time.'),
 }
 
 const erp = {
-  AUTO_ACKNOWLEDGE: oneOf(['off', 'on-import'], 'off').describe(
+  AUTO_ACKNOWLEDGE: pickOne(['off', 'on-import'], 'off').describe(
     '`on-import`: each new order is acknowledged as soon as it is stored.',
   ),
-  SHIP_UNACKNOWLEDGED: oneOf(['acknowledge-first', 'refuse'], 'acknowledge-first').describe(
-    'How a shipment of an order that is still Created is handled; `refuse`: 422.',
+  SHIP_UNACKNOWLEDGED: pickOne(['acknowledge-first', 'refuse'], 'acknowledge-first').describe(
+    'What happens to a shipment of an order that is still Created; `refuse`: 422.',
   ),
   EVENTS_SECRET: z
     .string()
@@ -158,11 +173,11 @@ const erp = {
     .meta({ accepts: whsecAccepts })
     .optional()
     .describe('Standard Webhooks secret that signs incoming events; required when `HOST` is not a loopback address.'),
-  ERP_EVENTS_QUEUE: oneOf(['on', 'off'], 'on').describe(
+  ERP_EVENTS_QUEUE: pickOne(['on', 'off'], 'on').describe(
     'Whether processes with the role worker take [events by BullMQ job](events.md#by-bullmq-job) from the queue `erp-events`.',
   ),
-  WEBHOOK_PRIVATE_ADDRESSES: oneOf(['refuse', 'allow'], 'refuse').describe(
-    '`allow`: webhooks may go to loopback and private addresses, and over `http://`.',
+  WEBHOOK_PRIVATE_ADDRESSES: pickOne(['refuse', 'allow'], 'refuse').describe(
+    '`allow`: webhooks may use loopback and private addresses, and `http://`.',
   ),
 }
 
@@ -170,7 +185,7 @@ const http = {
   HOST: text.default('127.0.0.1').describe('Address that the HTTP server listens on.'),
   PORT: port(8080).describe('Port of the HTTP server.'),
   HEALTH_PORT: optionalPort().describe(
-    'A second port for `/livez`, `/readyz` and `/metrics`, without a key and with any `ROLES`: for probes and scrapes.',
+    'A second port for `/livez`, `/readyz` and `/metrics`, without a key and with any `ROLES`, for probes and scrapes.',
   ),
   API_KEY: z
     .string()
@@ -178,19 +193,21 @@ const http = {
     .meta({ accepts: keyAccepts })
     .optional()
     .describe(
-      'Bearer key of the operator API and the console, required when `HOST` is not a loopback address. It gives out [others](keys.md).',
+      'Bearer key of the operator API and the console, required when `HOST` is not a loopback address. It can create [others](keys.md).',
     ),
-  MAX_BODY_BYTES: bound(1_048_576, 1_024, 16_777_216).describe('Longest body of a request.'),
-  MAX_BATCH_EVENTS: bound(1_000, 1, 1_000).describe('Most events in a batch.'),
-  MAX_CONNECTIONS: bound(500, 1, 100_000).describe('Most HTTP connections; above that 503 with `Retry-After`.'),
-  MAX_STREAMS: bound(100, 0, 100_000).describe('Most readers that wait for changes; above that 503 with `Retry-After`.'),
-  MAX_FAULTS_TOLD: bound(100, 1, 10_000).describe('Most faults that one answer lists.'),
+  MAX_BODY_BYTES: bound(1_048_576, 1_024, 16_777_216).describe('Maximum size of a request body.'),
+  MAX_BATCH_EVENTS: bound(1_000, 1, 1_000).describe('Maximum number of events in a batch.'),
+  MAX_CONNECTIONS: bound(500, 1, 100_000).describe('Maximum number of HTTP connections; above it 503 with `Retry-After`.'),
+  MAX_STREAMS: bound(100, 0, 100_000).describe(
+    'Maximum number of readers that wait for changes; above it 503 with `Retry-After`.',
+  ),
+  MAX_FAULTS_TOLD: bound(100, 1, 10_000).describe('Maximum number of faults in one answer.'),
 }
 
 const reading = {
-  LOOK_BACK: timeSpan(1_800_000, 1_000).describe('How far before the watermark each window of an incremental sync begins.'),
-  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000, mostReachDays * 86_400_000).describe(
-    'How far back by creation date orders and returns are read again.',
+  LOOK_BACK: timeSpan(1_800_000, 1_000).describe('Time before the watermark at which each window of an incremental sync begins.'),
+  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000, maxReachDays * 86_400_000).describe(
+    'Age by creation date up to which orders and returns are read again.',
   ),
 }
 
@@ -207,20 +224,20 @@ const retentions = {
 }
 
 const processes = {
-  ROLES: roles.describe('What this process does: plan the work, do it, answer HTTP.'),
+  ROLES: roles.describe('Roles of this process: plan the work, do it, answer HTTP.'),
   BI_IDLE_TRANSACTION_TIMEOUT: timeSpanOrOff(600_000, 1_000).describe(
-    'How long a login with the role `tallyman_bi` may leave a transaction idle; then its [session is ended](operations.md#postgres-roles), if the daemon may.',
+    'Timeout of an idle transaction of the role `tallyman_bi`. Then its [session is ended](operations.md#postgres-roles), if the daemon is allowed to.',
   ),
-  DRAIN_TIMEOUT: timeSpan(15_000, 100).describe('How long a shutdown waits for running work.'),
-  AFTER_RESTORE: oneOf(['on', 'off'], 'off').describe(
+  DRAIN_TIMEOUT: timeSpan(15_000, 100).describe('Maximum time that a shutdown waits for running work.'),
+  AFTER_RESTORE: pickOne(['on', 'off'], 'off').describe(
     '`on` after a [restore](backup.md): each order is read before its first command is sent.',
   ),
-  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info').describe('Least level of a log line.'),
+  LOG_LEVEL: pickOne(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info').describe('Minimum level of a log line.'),
   LOG_FORMAT: choice(['json', 'pretty'])
     .optional()
-    .meta({ description: 'How the log is written.', unset: '`json` (`pretty` on a terminal)' }),
+    .meta({ description: 'Format of the log.', unset: '`json` (`pretty` on a terminal)' }),
   SANDBOX_PORT: port(8181).describe('Port of the built-in sandbox.'),
-  DEMO: oneOf(['on', 'off'], 'on').describe('Whether the demonstration ERP runs beside the built-in sandbox.'),
+  DEMO: pickOne(['on', 'off'], 'on').describe('Whether the demonstration ERP runs with the built-in sandbox.'),
 }
 
 /** The settings in parts, each under its heading of `docs/settings.md`. */
@@ -236,7 +253,7 @@ export const settingParts = {
   'The process': processes,
 } as const
 
-/** Every variable but those of the intervals, with what it accepts and its default. */
+/** Every variable except those of the intervals, with its accepted values and its default. */
 export const environment = z.object({
   ...stores,
   ...marketplace,
@@ -249,13 +266,15 @@ export const environment = z.object({
   ...processes,
 })
 
-/** Variables whose value may stand in a file, named by the variable with `_FILE`. */
+/** Variables whose value may be in a file, with its path in the variable with `_FILE`. */
 export const secrets = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'REDIS_URL',
   'CLIENT_ID',
   'CLIENT_SECRET',
+  'REFRESH_TOKEN',
+  'TOKEN_ENCRYPTION_KEY',
   'API_KEY',
   'EVENTS_SECRET',
   'DISPLAY_CONSUMER_ID',
@@ -263,10 +282,10 @@ export const secrets = [
   'DISPLAY_PRIVATE_KEY',
 ] as const
 
-/** The environment, checked. */
+/** The validated environment. */
 export type Environment = z.infer<typeof environment>
 
-/** The variables that are set, those of secret files included; what is wrong with these files joins `faults`. */
+/** The set variables, those of secret files included. Adds errors of these files to `faults`. */
 export const readSecretFiles = (
   source: Readonly<Record<string, string | undefined>>,
   faults: string[],
@@ -282,8 +301,8 @@ export const readSecretFiles = (
     }
     const read = readRegularText(file)
     if (read.ok) values[name] = read.content.trim()
-    // What stands there may be the secret itself.
-    else faults.push(`${name}_FILE: what it names cannot be read: ${read.why}; accepted: the path of a regular file`)
+    // The value may be the secret itself, so it is not repeated.
+    else faults.push(`${name}_FILE: the file cannot be read: ${read.why}; accepted: the path of a regular file`)
   }
   return values
 }

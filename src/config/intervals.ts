@@ -1,15 +1,14 @@
 import { z } from 'zod'
-import type { Intervals } from '../jobs/sync/intervals.ts'
-import { intervalSettings } from '../jobs/sync/resources.ts'
+import { type Intervals, intervalSettings } from '../domain/sync/intervals.ts'
 import { interval } from './parsers.ts'
 
-/** How often each sync runs by itself, by the variables that the resources name. */
+/** The interval of each sync, by the variables of the resources. */
 export const intervalEnvironment = z.object(Object.fromEntries(intervalSettings.map(({ variable }) => [variable, interval()])))
 
-/** What the environment says of them. */
+/** The intervals in the environment. */
 export type IntervalValues = z.infer<typeof intervalEnvironment>
 
-/** Every interval: the variable's, or what holds where it is not set. */
+/** Every interval: that of its variable, or its default. */
 export const readIntervals = (values: IntervalValues, isDemonstration: boolean): Intervals =>
   Object.fromEntries(
     intervalSettings.map(({ variable, ordinaryMs, demonstrationMs }) => [

@@ -1,12 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
-import { longestRetentionMs, type RetentionRule } from '../domain/retention.ts'
-import { durationText, parseDurationMs } from '../duration.ts'
-import { namesSentinels, parseSentinelAddress } from '../redis-address.ts'
-import { readRegularFile } from '../regular-file.ts'
+import { maxRetentionMs, type RetentionRule } from '../domain/sync/retention.ts'
+import { formatDuration, parseDurationMs } from '../util/duration.ts'
+import { namesSentinels, parseSentinelAddress } from '../util/net/redis-address.ts'
+import { readRegularFile } from '../util/regular-file.ts'
 
-// Each of these reads the text of one variable; where that is not accepted its fault says what is. `docs/settings.md` says the same: `accepts` in
-// the metadata of each.
+// Each parser reads the text of one variable. Its errors name the accepted values, as `docs/settings.md` does: `accepts` in the metadata.
 
 const duration = (
   accepts: string,
@@ -20,53 +19,53 @@ const duration = (
     return z.NEVER
   })
 
-/** What a variable without any rule accepts, and one of some words. */
+/** The accepted values of a variable without rules, and of an enumeration. */
 const anyText = 'any text'
-const wordsAccepted = (values: readonly string[]): string => values.map((value) => `\`${value}\``).join(', ')
+const formatAccepted = (values: readonly string[]): string => values.map((value) => `\`${value}\``).join(', ')
 
-/** Marks a variable whose value is a time span, to be shown as one. */
+/** Marks a variable whose value is shown as a duration. */
 const milliseconds = { unit: 'ms' } as const
 
 /** A duration in milliseconds. */
 export const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) => {
-  const most = maxMs === undefined ? '' : `, up to ${Math.round(maxMs / 86_400_000)}d`
-  const accepts = `a number with its unit, such as 500ms, 90s, 5m, 1h or 2d, at least ${durationText(minMs)}${most}`
+  const maxText = maxMs === undefined ? '' : `, up to ${Math.round(maxMs / 86_400_000)}d`
+  const accepts = `a number with its unit, such as 500ms, 90s, 5m, 1h or 2d, at least ${formatDuration(minMs)}${maxText}`
   return duration(accepts, { minMs, ...(maxMs === undefined ? {} : { maxMs }) })
     .pipe(z.number())
-    .meta({ accepts: `a duration of at least ${durationText(minMs)}${most}` })
+    .meta({ accepts: `a duration of at least ${formatDuration(minMs)}${maxText}` })
     .default(fallbackMs)
     .meta(milliseconds)
 }
 
 /** A duration in milliseconds, or `off`. */
 export const timeSpanOrOff = (fallbackMs: number, minMs: number) =>
-  duration(`a number with its unit, such as 90s, 5m or 1h, at least ${durationText(minMs)}; or off`, { minMs, off: true })
-    .meta({ accepts: `a duration of at least ${durationText(minMs)}, or \`off\`` })
+  duration(`a number with its unit, such as 90s, 5m or 1h, at least ${formatDuration(minMs)}; or off`, { minMs, off: true })
+    .meta({ accepts: `a duration of at least ${formatDuration(minMs)}, or \`off\`` })
     .default(fallbackMs)
     .meta(milliseconds)
 
-/** How long a kind of data is kept, in milliseconds. */
-export const retention = ({ defaultMs, leastMs, because }: RetentionRule) => {
-  const least = because === null ? '' : ` of at least ${Math.round(leastMs / 86_400_000)}d (${because})`
-  const accepted = `a number with its unit${least}, such as 90d or 500d, up to ${Math.round(longestRetentionMs / 86_400_000)}d; or forever`
+/** The retention of a kind of data, in milliseconds. */
+export const retention = ({ defaultMs, minMs, because }: RetentionRule) => {
+  const minText = because === null ? '' : ` of at least ${Math.round(minMs / 86_400_000)}d (${because})`
+  const accepted = `a number with its unit${minText}, such as 90d or 500d, up to ${Math.round(maxRetentionMs / 86_400_000)}d; or forever`
   return z
     .string()
     .transform((text, context): number | 'forever' => {
       if (text === 'forever') return 'forever'
       const durationMs = parseDurationMs(text)
-      if (durationMs !== null && durationMs >= leastMs && durationMs <= longestRetentionMs) return durationMs
+      if (durationMs !== null && durationMs >= minMs && durationMs <= maxRetentionMs) return durationMs
       context.addIssue({
         code: 'custom',
-        message: `is ${durationMs === null ? 'not a duration' : durationMs < leastMs ? 'too short' : 'too long'}; accepted: ${accepted}`,
+        message: `is ${durationMs === null ? 'not a duration' : durationMs < minMs ? 'too short' : 'too long'}; accepted: ${accepted}`,
       })
       return z.NEVER
     })
-    .meta({ accepts: `a duration${because === null ? '' : ` of at least ${durationText(leastMs)}`}, or \`forever\`` })
+    .meta({ accepts: `a duration${because === null ? '' : ` of at least ${formatDuration(minMs)}`}, or \`forever\`` })
     .default(defaultMs)
     .meta(milliseconds)
 }
 
-/** How often something is done, in milliseconds; absent where nothing is set. */
+/** An interval in milliseconds; absent if it is unset. */
 export const interval = () =>
   duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true })
     .meta({ accepts: 'a duration of at least 1s, or `off`' })
@@ -83,18 +82,18 @@ export const port = (fallback: number) =>
     .meta({ accepts: portAccepts })
     .default(fallback)
 
-/** A port that is only listened on when it is set. */
+/** A port that is used only if it is set. */
 export const optionalPort = () => port(0).unwrap().optional()
 
-/** A bound: a whole number between two others. */
-export const bound = (fallback: number, least: number, most: number) => {
-  const accepts = `a whole number from ${least} to ${most}`
-  const fault = `is not a bound; accepted: ${accepts}`
+/** A whole number from `min` to `max`. */
+export const bound = (fallback: number, min: number, max: number) => {
+  const accepts = `a whole number from ${min} to ${max}`
+  const fault = `is not a valid number; accepted: ${accepts}`
   return z
     .string()
     .regex(/^\d{1,12}$/, fault)
     .transform(Number)
-    .refine((value) => value >= least && value <= most, fault)
+    .refine((value) => value >= min && value <= max, fault)
     .meta({ accepts })
     .default(fallback)
 }
@@ -108,7 +107,7 @@ const address = (protocols: readonly string[]) =>
       const parsed = URL.canParse(text) ? new URL(text) : null
       return parsed !== null && protocols.includes(parsed.protocol)
     },
-    `is not an address; accepted: one ${anAddress(protocols)}`,
+    `is not an address; accepted: an address ${anAddress(protocols)}`,
   )
 
 const databaseProtocols = ['postgres:', 'postgresql:']
@@ -120,25 +119,25 @@ const holdsCredentials = (text: string): boolean => {
   return username !== '' || password !== ''
 }
 
-/** An empty `?` or `#` counts too: paths are put behind it. */
+/** An empty `?` or `#` also counts: paths are appended to the address. */
 const hasQuery = (text: string): boolean => /[?#]/.test(text)
 
 const webProtocols = ['http:', 'https:']
-/** An address that requests are sent to, or that a person opens. */
+/** An address of requests or for a browser. */
 export const webUrl = address(webProtocols)
   .refine(
     (text) => !URL.canParse(text) || !holdsCredentials(text),
-    'has a user name or a password in it, which are not sent; leave them out',
+    'contains a user name or a password, which are not sent; remove them',
   )
   .refine(
     (text) => !URL.canParse(text) || !hasQuery(text),
-    'has a query (?) or a fragment (#) in it; leave it out, paths are put behind the address',
+    'contains a query (?) or a fragment (#); remove it, since paths are appended to the address',
   )
   .meta({ accepts: `an address ${anAddress(webProtocols)}` })
 
 const redisAccepts =
-  'redis://… or rediss://…, several of them with commas for a cluster, or redis+sentinel://host:port,host:port/master (rediss+sentinel://…)'
-/** The address of a Redis, those of a cluster, or those of the sentinels of one. */
+  'redis://… or rediss://…, several separated by commas for a cluster, or redis+sentinel://host:port,host:port/master (rediss+sentinel://…)'
+/** The address of one Redis, of a cluster, or of sentinels. */
 export const redisUrls = z
   .string()
   .refine((text) => {
@@ -150,35 +149,35 @@ export const redisUrls = z
   }, `is not a Redis address; accepted: ${redisAccepts}`)
   .meta({ accepts: redisAccepts })
 
-/** One of some words. */
-export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) =>
+/** One of several values. */
+export const pickOne = <const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) =>
   choice(values).default(() => fallback)
 
-/** One of some words, or unset. */
+/** One of several values, or unset. */
 export const choice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
-  z.enum(values, { error: `is none of the accepted values: ${values.join(', ')}` }).meta({ accepts: wordsAccepted(values) })
+  z.enum(values, { error: `is none of the accepted values: ${values.join(', ')}` }).meta({ accepts: formatAccepted(values) })
 
 /** Any text that is not blank. */
 export const text = z.string().trim().min(1).meta({ accepts: anyText })
 
-/** Text that is sent in a header: no control characters, and none beyond Latin-1 (RFC 9110, 5.5). */
+/** Text that is sent in a header: characters of Latin-1 without control characters (RFC 9110, 5.5). */
 export const headerText = text
   .refine(
     (value) => /^[\x20-\x7e\u00a0-\u00ff]*$/.test(value),
-    'holds characters that no header can carry; accepted: those of Latin-1, without control characters',
+    'contains characters that are invalid in a header; accepted: those of Latin-1, without control characters',
   )
   .meta({ accepts: 'text of Latin-1, without control characters' })
 
-const longestId = 200
-const isStorable = (value: string): boolean => value.length <= longestId && value.isWellFormed() && !/\p{Cc}/u.test(value)
-const idAccepts = `up to ${longestId} characters, without control characters`
+const maxIdLength = 200
+const isStorable = (value: string): boolean => value.length <= maxIdLength && value.isWellFormed() && !/\p{Cc}/u.test(value)
+const idAccepts = `up to ${maxIdLength} characters, without control characters`
 const isNoId = `is not an id; accepted: ${idAccepts}`
 
-/** An id that Postgres holds, and an index of it. */
+/** An id that Postgres can store and index. */
 export const storedId = text.refine(isStorable, isNoId)
 
 const sellerIdAccepts = `${idAccepts}, without white space around it, neither . nor ..`
-/** The id of a seller: it stands in every row, job and address, so it must be one in all of them. Addresses lose `.` and `..`. */
+/** The id of a seller. It is part of every row, job and address, so it must be valid in all of them. Addresses lose `.` and `..`. */
 export const sellerIdText = z
   .string()
   .refine(
@@ -193,7 +192,7 @@ export const variableName = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'is not the name of a variable; accepted: letters, digits and _')
 
 const pemAccepts = 'a PEM, such as one that begins with -----BEGIN PRIVATE KEY-----'
-/** A PEM, whose line breaks an environment file may hold as `\\n`. */
+/** A PEM. Its line breaks may be `\\n` in an environment file. */
 export const rsaPrivateKey = z
   .string()
   .transform((pem) => pem.replaceAll('\\n', '\n'))
@@ -206,22 +205,37 @@ export const rsaPrivateKey = z
   }, `is not an RSA private key; accepted: ${pemAccepts}`)
   .meta({ accepts: pemAccepts })
 
-const pemFile = (holds: string, parse: (pem: Buffer) => unknown) =>
+const keyBytes = 32
+const encryptionKeysAccepts = `base64 of ${keyBytes} bytes, several separated by a comma while rotating; the first one encrypts`
+/** Keys of 32 bytes (AES-256). */
+export const encryptionKeys = z
+  .string()
+  .transform((list, context): readonly Uint8Array[] => {
+    const keys = list
+      .split(/[ ,]+/)
+      .map((key) => (/^[A-Za-z\d+/]+={0,2}$/.test(key) ? Buffer.from(key, 'base64') : Buffer.alloc(0)))
+    if (keys.every(({ length }) => length === keyBytes)) return keys
+    context.addIssue({ code: 'custom', message: `is not a list of keys; accepted: ${encryptionKeysAccepts}` })
+    return z.NEVER
+  })
+  .meta({ accepts: encryptionKeysAccepts })
+
+const pemFile = (content: string, parse: (pem: Buffer) => unknown) =>
   z
     .string()
     .superRefine((file, context) => {
       const fault = (why: string): void =>
         context.addIssue({
           code: 'custom',
-          message: `is not the path of a readable file with a ${holds} in PEM: ${why}; accepted: one`,
+          message: `is not the path of a readable file with a ${content} in PEM: ${why}; accepted: the path of such a file`,
         })
       const read = readRegularFile(file)
       if (!read.ok) return fault(read.why)
       try {
         parse(read.content)
       } catch {
-        // What the parser says may quote the key.
-        fault('something else stands there')
+        // Messages of the parser may quote the key.
+        fault('it has other contents')
       }
     })
     .meta({ accepts: 'the path of a PEM file' })
@@ -232,7 +246,7 @@ export const certificateFile = pemFile('certificate', (pem) => new X509Certifica
 /** The path of a file of a private key. */
 export const privateKeyFile = pemFile('private key', createPrivateKey)
 
-/** Names with commas between them, each once. */
+/** Distinct names, separated by commas. */
 export const nameList = z
   .string()
   .transform((list) => [
@@ -243,16 +257,16 @@ export const nameList = z
         .filter((name) => name !== ''),
     ),
   ])
-  .refine((names) => names.every(isStorable), `is not a list of ids; accepted: ${idAccepts}, with commas between them`)
-  .meta({ accepts: 'names with commas between them' })
+  .refine((names) => names.every(isStorable), `is not a list of ids; accepted: ${idAccepts}, separated by commas`)
+  .meta({ accepts: 'names separated by commas' })
 
-/** A JSON object in a variable, held against a schema; `names` lists what it may name where that is too long for a table. */
+/** A JSON object in a variable that is validated by a schema. `names` lists accepted names that are too many for a table. */
 export const jsonObject = <Schema extends z.ZodType>(schema: Schema, accepts: string, names = '') =>
   z
     .string()
     .transform((source, context): z.output<Schema> => {
       const fault = (): never => {
-        context.addIssue({ code: 'custom', message: `is not what is accepted: a JSON object of ${accepts}${names}` })
+        context.addIssue({ code: 'custom', message: `is invalid; accepted: a JSON object of ${accepts}${names}` })
         return z.NEVER
       }
       let value: unknown

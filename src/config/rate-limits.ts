@@ -1,16 +1,7 @@
 import { z } from 'zod'
-import { tokenOperation } from '../clients/marketplace/authorisation.ts'
-import { nearestName } from '../domain/nearest.ts'
-import { parseDurationMs } from '../duration.ts'
-import { resources } from '../jobs/sync/resources.ts'
-
-/** The operations that `RATE_LIMITS` may name. */
-export const operationNames: readonly string[] = [
-  ...new Set([
-    tokenOperation.name,
-    ...resources.flatMap(({ endpoint }) => Object.values(endpoint.operations).map(({ name }) => name)),
-  ]),
-].sort()
+import { operationNames } from '../clients/marketplace/endpoints.ts'
+import { nearestName } from '../domain/values/nearest.ts'
+import { parseDurationMs } from '../util/duration.ts'
 
 /** One limit of `RATE_LIMITS`. */
 export const rateLimit = z.strictObject({
@@ -23,14 +14,14 @@ export const rateLimit = z.strictObject({
   }),
 })
 
-/** Limits in place of the marketplace's published ones: operation -> requests in a time. Names of operations that there are not are refused. */
+/** Limits that replace the marketplace's published ones: operation -> requests in a time. Unknown operations are refused. */
 export const rateLimits = z
   .record(z.string(), rateLimit)
   .superRefine((limits, context) => {
     for (const name of Object.keys(limits)) {
       if (operationNames.includes(name)) continue
       const near = nearestName(name, operationNames)
-      const message = `there is no operation ${name}${near === null ? '' : `, ${near} is near`}`
+      const message = `there is no operation ${name}${near === null ? '' : ` (did you mean ${near}?)`}`
       context.addIssue({ code: 'custom', path: [name], message })
     }
   })
@@ -38,5 +29,5 @@ export const rateLimits = z
     Object.fromEntries(Object.entries(limits).map(([name, { tokens, per }]) => [name, { tokens, perMs: per }])),
   )
 
-/** What `RATE_LIMITS` accepts, in words. */
+/** Description of the accepted values of `RATE_LIMITS`. */
 export const rateLimitsAccepted = 'operation -> {"tokens": n, "per": "1m"}, such as {"orders.ship": {"tokens": 30, "per": "1m"}}'

@@ -5,15 +5,19 @@ import { headerPrefix, logReasons, reportColumns } from './environment.ts'
 import { headerText, sellerIdText, storedId, text, variableName, webUrl } from './parsers.ts'
 import { rateLimits } from './rate-limits.ts'
 
-/** One seller as it stands in `SELLERS_FILE`; where a member is left out, its variable holds. */
+/** One seller of `SELLERS_FILE`. The default of a member is its variable. */
 export const sellerEntry = z.strictObject({
-  sellerId: sellerIdText.describe('the seller; each once'),
+  sellerId: sellerIdText.describe('the seller; unique'),
   clientId: text.optional().describe('its client id at the marketplace'),
-  clientIdFile: text.optional().describe('path of a file that holds it, relative to this one'),
-  clientIdEnv: variableName.optional().describe('name of a variable that holds it; one of the three is required'),
+  clientIdFile: text.optional().describe('path of a file that contains it, relative to this file'),
+  clientIdEnv: variableName.optional().describe('name of a variable that contains it; one of the three is required'),
   clientSecret: text.optional().describe('its client secret'),
-  clientSecretFile: text.optional().describe('path of a file that holds it, relative to this one'),
-  clientSecretEnv: variableName.optional().describe('name of a variable that holds it; one of the three is required'),
+  clientSecretFile: text.optional().describe('path of a file that contains it, relative to this file'),
+  clientSecretEnv: variableName.optional().describe('name of a variable that contains it; one of the three is required'),
+  refreshToken: text.optional().describe('the access of a solution provider to it; `REFRESH_TOKEN`, for each seller'),
+  refreshTokenFile: text.optional().describe('path of a file that contains it, relative to this file'),
+  refreshTokenEnv: variableName.optional().describe('name of a variable that contains it; at most one of the three'),
+  partnerId: headerText.optional().describe('its id at the marketplace, for the partner header; default: `sellerId`'),
   profile: z.enum(profileNames).optional().describe('`MARKETPLACE_PROFILE`'),
   headerPrefix: headerPrefix.optional().describe('`HEADER_PREFIX`'),
   quantityField: z.enum(quantityFields).optional().describe('`QUANTITY_FIELD`'),
@@ -27,10 +31,10 @@ export const sellerEntry = z.strictObject({
   reportColumns: reportColumns.optional().describe('`REPORT_COLUMNS`, as an object'),
   rateLimits: rateLimits
     .optional()
-    .describe('`RATE_LIMITS`, as an object; operations that are left out have those of the variable'),
+    .describe('`RATE_LIMITS`, as an object; the default of an operation is the limit of the variable'),
 })
 /** See {@link sellerEntry}. */
 export type SellerEntry = z.infer<typeof sellerEntry>
 
 /** The whole of `SELLERS_FILE`. */
-export const sellersDocument = z.strictObject({ sellers: z.array(sellerEntry).min(1, 'must hold at least one seller') })
+export const sellersDocument = z.strictObject({ sellers: z.array(sellerEntry).min(1, 'must contain at least one seller') })

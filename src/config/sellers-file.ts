@@ -1,40 +1,43 @@
 import path from 'node:path'
 import type { z } from 'zod'
-import { nearestName } from '../domain/nearest.ts'
-import { type Credential, readCredential } from './credentials.ts'
-import { operationNames, rateLimit, rateLimitsAccepted } from './rate-limits.ts'
+import { operationNames } from '../clients/marketplace/endpoints.ts'
+import { nearestName } from '../domain/values/nearest.ts'
+import { type Credential, hasCredential, readCredential } from './credentials.ts'
+import { partnerIdFault } from './partner-id.ts'
+import { rateLimit, rateLimitsAccepted } from './rate-limits.ts'
 import { type SellerEntry, sellerEntry, sellersDocument } from './seller-entry.ts'
-import { type LineOf, readYamlFile } from './yaml-file.ts'
+import { type FindLine, readYamlFile } from './yaml-file.ts'
 
-/** A seller of the file, with its credentials wherever they stand. */
-export type CheckedSeller = SellerEntry & Readonly<Record<Credential, string>>
+/** A seller of the file, with its credentials. */
+export type CheckedSeller = Omit<SellerEntry, Credential> &
+  Readonly<Record<Exclude<Credential, 'refreshToken'>, string>> & { readonly refreshToken: string | null }
 
-/** What the file is held against. */
+/** How the file is read. */
 export interface SellersFileSetting {
   readonly file: string
-  /** What entries may name. */
+  /** The variables that entries may name. */
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** Whether sellers without an address of their own have one. */
+  /** Whether there is an address for sellers without their own. */
   readonly hasMarketplaceUrl: boolean
 }
 
-/** A fault, and the place of the file that it is about. */
+/** A fault and its place in the file. */
 interface Fault {
   readonly path: readonly PropertyKey[]
   readonly text: string
 }
 
-/** `sellers[0].clientId` of a place in the file. */
-const placeIn = (place: readonly PropertyKey[]): string =>
+/** A place in the file, such as `sellers[0].clientId`. */
+const formatPath = (place: readonly PropertyKey[]): string =>
   place.reduce<string>(
     (all, key) => (typeof key === 'number' ? `${all}[${key}]` : all === '' ? String(key) : `${all}.${String(key)}`),
     '',
   )
 
-const mostFaultsOfFile = 20
+const maxFaultsOfFile = 20
 const acceptedMembers = 'accepted: sellers, each with sellerId, clientId and clientSecret (or …File, …Env of these)'
 
-/** What is accepted at a place of an entry, and the names of members there. */
+/** The accepted values at a place of an entry, and the names of its members. */
 const acceptedAt = (place: readonly PropertyKey[]): { readonly text: string; readonly names: readonly string[] } => {
   if (place[2] === 'rateLimits')
     return {
@@ -44,60 +47,68 @@ const acceptedAt = (place: readonly PropertyKey[]): { readonly text: string; rea
   return { text: acceptedMembers, names: place.length <= 1 ? ['sellers'] : Object.keys(sellerEntry.shape) }
 }
 
-/** What stands where a name should may be a value, after a colon without its space: only what can be a name is repeated. */
+/** After a colon without a space, a name may contain a value. Only a possible name is repeated in a message. */
 const canBeName = (key: string): boolean => /^[A-Za-z]{1,32}$/.test(key)
 
-const faultsOfShape = (error: z.ZodError): readonly Fault[] =>
+const listShapeFaults = (error: z.ZodError): readonly Fault[] =>
   error.issues.flatMap((issue): readonly Fault[] => {
     const accepted = acceptedAt(issue.path)
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => {
         if (!canBeName(key)) return { path: issue.path, text: `has a member whose name is unknown; ${accepted.text}` }
         const near = nearestName(key, accepted.names)
-        return { path: [...issue.path, key], text: `is unknown${near === null ? '' : `, ${near} is near`}; ${accepted.text}` }
+        return {
+          path: [...issue.path, key],
+          text: `is unknown${near === null ? '' : ` (did you mean ${near}?)`}; ${accepted.text}`,
+        }
       })
     }
     const isMissing = issue.code === 'invalid_type' && /received undefined$/.test(issue.message)
     return [{ path: issue.path, text: `${isMissing ? 'is missing' : `is wrong: ${issue.message}`}; ${accepted.text}` }]
   })
 
-/** The sellers that have no fault; the faults of the others join `faults`. */
+/** The valid sellers. Adds the faults of the others to `faults`. */
 const checkSellers = (
   entries: readonly SellerEntry[],
   setting: SellersFileSetting,
   faults: Fault[],
 ): readonly CheckedSeller[] => {
   const sources = { folder: path.dirname(setting.file), variables: setting.variables }
-  const firstOf = new Map<string, number>()
+  const firstLines = new Map<string, number>()
   return entries.flatMap((entry, index): readonly CheckedSeller[] => {
     const at = (member: keyof SellerEntry): readonly PropertyKey[] => ['sellers', index, member]
-    const first = firstOf.get(entry.sellerId)
-    if (first === undefined) firstOf.set(entry.sellerId, index)
-    else faults.push({ path: at('sellerId'), text: `stands in it twice, as in sellers[${first}]; accepted: each seller once` })
+    const first = firstLines.get(entry.sellerId)
+    if (first === undefined) firstLines.set(entry.sellerId, index)
+    else faults.push({ path: at('sellerId'), text: `appears twice, first in sellers[${first}]; accepted: each seller once` })
     if (entry.marketplaceUrl === undefined && !setting.hasMarketplaceUrl)
       faults.push({
         path: at('marketplaceUrl'),
-        text: 'is missing while MARKETPLACE_URL is unset; accepted: the address of the marketplace, there or with each seller',
+        text: 'is missing while MARKETPLACE_URL is unset; accepted: the address of the marketplace, in the variable or in each seller',
       })
-    const [clientId, clientSecret] = (['clientId', 'clientSecret'] as const).map((credential) => {
+    const readOne = (credential: Credential): string | undefined => {
       const read = readCredential(entry, credential, sources)
       if (read.ok) return read.value
       faults.push({ path: at(read.member), text: read.fault })
       return undefined
-    })
-    return clientId === undefined || clientSecret === undefined ? [] : [{ ...entry, clientId, clientSecret }]
+    }
+    const [clientId, clientSecret] = [readOne('clientId'), readOne('clientSecret')]
+    const refreshToken = hasCredential(entry, 'refreshToken') ? readOne('refreshToken') : null
+    const partnerFault = partnerIdFault({ ...entry, refreshToken: refreshToken ?? null })
+    if (partnerFault !== null) faults.push({ path: at('partnerId'), text: partnerFault })
+    if (clientId === undefined || clientSecret === undefined || refreshToken === undefined) return []
+    return [{ ...entry, clientId, clientSecret, refreshToken }]
   })
 }
 
-/** What is wrong with a file of sellers, each with its line and place; no value is repeated, it may be a secret. */
-const sellersFaults = (found: readonly Fault[], lineOf: LineOf): readonly string[] => {
-  const faults = found.map(({ path: place, text }) => `line ${lineOf(place)}: ${placeIn(place) || 'the document'} ${text}`)
-  return faults.length <= mostFaultsOfFile
+/** The faults of a file of sellers with their lines and places, without values, which may be secrets. */
+const formatFaults = (found: readonly Fault[], findLine: FindLine): readonly string[] => {
+  const faults = found.map(({ path: place, text }) => `line ${findLine(place)}: ${formatPath(place) || 'the document'} ${text}`)
+  return faults.length <= maxFaultsOfFile
     ? faults
-    : [...faults.slice(0, mostFaultsOfFile), `and ${faults.length - mostFaultsOfFile} more`]
+    : [...faults.slice(0, maxFaultsOfFile), `and ${faults.length - maxFaultsOfFile} more`]
 }
 
-/** The sellers of `SELLERS_FILE`. What is wrong with it joins `faults`; what is answered then is not to be used. */
+/** The sellers of `SELLERS_FILE`. Adds errors to `faults`; then the result must not be used. */
 export const readSellersFile = (setting: SellersFileSetting, faults: string[]): readonly CheckedSeller[] => {
   const { file } = setting
   const source = readYamlFile(file)
@@ -109,9 +120,9 @@ export const readSellersFile = (setting: SellersFileSetting, faults: string[]): 
   const parsed = sellersDocument.safeParse(isList ? { sellers: source.value } : (source.value ?? {}))
   const found: Fault[] = []
   const sellers = parsed.success ? checkSellers(parsed.data.sellers, setting, found) : []
-  if (!parsed.success) found.push(...faultsOfShape(parsed.error))
-  // The list alone is accepted too: its places are those of the document, and its lines its own.
-  const lineOf: LineOf = (place) => source.lineOf(isList ? place.slice(1) : place)
-  for (const fault of sellersFaults(found, lineOf)) faults.push(`SELLERS_FILE: ${file}: ${fault}`)
+  if (!parsed.success) found.push(...listShapeFaults(parsed.error))
+  // A plain list is also accepted: places are reported as in a document, lines as in the file.
+  const findLine: FindLine = (place) => source.findLine(isList ? place.slice(1) : place)
+  for (const fault of formatFaults(found, findLine)) faults.push(`SELLERS_FILE: ${file}: ${fault}`)
   return sellers
 }

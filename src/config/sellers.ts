@@ -1,17 +1,22 @@
+import type { RateLimits } from '../clients/http/operation.ts'
 import type { QuantityField } from '../clients/marketplace/profiles/profile.ts'
-import type { RateLimits } from '../clients/operation.ts'
-import { type MovementKind, type ReasonMap, wordsOf } from '../domain/log-reasons.ts'
-import type { ColumnNames } from '../domain/reconciliation-report.ts'
+import { type MovementKind, normalizeWords, type ReasonMap } from '../domain/inventory/log-reasons.ts'
+import type { ColumnNames } from '../domain/inventory/reconciliation-report.ts'
 import type { Environment } from './environment.ts'
+import { partnerIdFault } from './partner-id.ts'
 import { sandboxAdvertiserId, sandboxCampaignIds, sandboxSeller } from './sandbox.ts'
 import { type CheckedSeller, readSellersFile } from './sellers-file.ts'
 
-/** One seller: who it is at the marketplace and how to speak to it there. */
+/** One seller: its identity and its connection to the marketplace. */
 export interface SellerSettings {
   readonly sellerId: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Name of the dialect; one of `profileNames`. */
+  /** The access of a solution provider to it; null: tokens are requested with the client id and secret alone. */
+  readonly refreshToken: string | null
+  /** Its id at the marketplace, for the partner header; null: `sellerId`. */
+  readonly partnerId: string | null
+  /** Name of the profile; one of `profileNames`. */
   readonly profile: string
   /** Null: the profile's own. */
   readonly headerPrefix: string | null
@@ -22,24 +27,24 @@ export interface SellerSettings {
   /** Null: the built-in sandbox, whose address is known once it runs. */
   readonly marketplaceUrl: string | null
   readonly serviceName: string
-  /** In display advertising; null: this seller has none there. */
+  /** The id in display advertising; null: none. */
   readonly advertiserId: number | null
-  /** Campaigns to watch, beside those that were added while running. */
+  /** Campaigns to watch, in addition to those that were added at run time. */
   readonly campaignIds: readonly string[]
-  /** Stock keys whose inventory is followed, beside those that orders and reports name. */
+  /** SKUs whose inventory is read, in addition to those of orders and reports. */
   readonly skus: readonly string[]
-  /** What reasons of the inventory log mean, by their words. */
+  /** Meanings of reasons of the inventory log, by their normalised text. */
   readonly logReasons: ReasonMap
-  /** What headers of the reconciliation report mean, for those that nobody knows. */
+  /** Meanings of unknown headers of the reconciliation report. */
   readonly reportColumns: ColumnNames
-  /** Limits that hold in place of the profile's and the operations' own. */
+  /** Rate limits that replace those of the profile and the operations. */
   readonly rateLimits: RateLimits
 }
 
-const reasonMap = (reasons: Readonly<Record<string, MovementKind>>): ReasonMap =>
-  new Map(Object.entries(reasons).map(([reason, kind]) => [wordsOf(reason), kind]))
+const buildReasonMap = (reasons: Readonly<Record<string, MovementKind>>): ReasonMap =>
+  new Map(Object.entries(reasons).map(([reason, kind]) => [normalizeWords(reason), kind]))
 
-const defaultsOf = (values: Environment) => ({
+const buildDefaults = (values: Environment) => ({
   profile: values.MARKETPLACE_PROFILE,
   headerPrefix: values.HEADER_PREFIX ?? null,
   quantityField: values.QUANTITY_FIELD ?? null,
@@ -49,17 +54,19 @@ const defaultsOf = (values: Environment) => ({
   advertiserId: values.ADVERTISER_ID ?? null,
   campaignIds: values.CAMPAIGN_IDS,
   skus: values.INVENTORY_SKUS,
-  logReasons: reasonMap(values.LOG_REASONS),
+  logReasons: buildReasonMap(values.LOG_REASONS),
   reportColumns: values.REPORT_COLUMNS,
   rateLimits: values.RATE_LIMITS,
 })
 
-const settingsOf = (entry: CheckedSeller, values: Environment): SellerSettings => {
-  const defaults = defaultsOf(values)
+const buildSellerSettings = (entry: CheckedSeller, values: Environment): SellerSettings => {
+  const defaults = buildDefaults(values)
   return {
     sellerId: entry.sellerId,
     clientId: entry.clientId,
     clientSecret: entry.clientSecret,
+    refreshToken: entry.refreshToken,
+    partnerId: entry.partnerId ?? null,
     profile: entry.profile ?? defaults.profile,
     headerPrefix: entry.headerPrefix ?? defaults.headerPrefix,
     quantityField: entry.quantityField ?? defaults.quantityField,
@@ -69,44 +76,48 @@ const settingsOf = (entry: CheckedSeller, values: Environment): SellerSettings =
     advertiserId: entry.advertiserId ?? defaults.advertiserId,
     campaignIds: entry.campaignIds ?? defaults.campaignIds,
     skus: entry.skus ?? defaults.skus,
-    logReasons: entry.logReasons === undefined ? defaults.logReasons : reasonMap(entry.logReasons),
+    logReasons: entry.logReasons === undefined ? defaults.logReasons : buildReasonMap(entry.logReasons),
     reportColumns: entry.reportColumns ?? defaults.reportColumns,
     rateLimits: { ...defaults.rateLimits, ...entry.rateLimits },
   }
 }
 
 /**
- * The configured sellers: those of the file, the one of the environment, or that of the built-in sandbox. Entries of the file may name variables
- * of `source`. What is wrong joins `faults`.
+ * The configured sellers: those of the file, the seller of the environment, or that of the built-in sandbox. Entries of the file may name variables of `source`.
+ * Adds errors to `faults`.
  */
 export const readSellers = (
   source: Readonly<Record<string, string | undefined>>,
   values: Environment,
   faults: string[],
 ): SellerSettings[] => {
-  const single = ['SELLER_ID', 'CLIENT_ID', 'CLIENT_SECRET'] as const
+  const required = ['SELLER_ID', 'CLIENT_ID', 'CLIENT_SECRET'] as const
+  const single = [...required, 'REFRESH_TOKEN', 'PARTNER_ID'] as const
   if (values.SELLERS_FILE !== undefined) {
     for (const name of single) {
       if (values[name] !== undefined) faults.push(`${name}: is set beside SELLERS_FILE; accepted: one of the two`)
     }
     const setting = { file: values.SELLERS_FILE, variables: source, hasMarketplaceUrl: values.MARKETPLACE_URL !== undefined }
-    return readSellersFile(setting, faults).map((entry) => settingsOf(entry, values))
+    return readSellersFile(setting, faults).map((entry) => buildSellerSettings(entry, values))
   }
   if (values.MARKETPLACE_URL === undefined) {
     for (const name of single) {
       if (values[name] !== undefined)
         faults.push(
-          `MARKETPLACE_URL: is unset while ${name} is set; accepted: the address of the marketplace (the built-in sandbox has credentials of its own)`,
+          `MARKETPLACE_URL: is unset while ${name} is set; accepted: the address of the marketplace (the built-in sandbox has its own credentials)`,
         )
     }
     const campaignIds = values.CAMPAIGN_IDS.length === 0 ? sandboxCampaignIds : values.CAMPAIGN_IDS
     const advertiserId = values.ADVERTISER_ID ?? sandboxAdvertiserId
-    return [{ ...defaultsOf(values), advertiserId, campaignIds, ...sandboxSeller }]
+    return [{ ...buildDefaults(values), advertiserId, campaignIds, ...sandboxSeller, refreshToken: null, partnerId: null }]
   }
-  for (const name of single) {
+  for (const name of required) {
     if (values[name] === undefined)
       faults.push(`${name}: is unset while MARKETPLACE_URL is set; accepted: the seller's own, or SELLERS_FILE`)
   }
   const { SELLER_ID: sellerId = '', CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = values
-  return [{ ...defaultsOf(values), sellerId, clientId, clientSecret }]
+  const { REFRESH_TOKEN: refreshToken = null, PARTNER_ID: partnerId = null } = values
+  const fault = partnerIdFault({ sellerId, partnerId, refreshToken })
+  if (fault !== null) faults.push(`PARTNER_ID: ${fault}`)
+  return [{ ...buildDefaults(values), sellerId, clientId, clientSecret, refreshToken, partnerId }]
 }

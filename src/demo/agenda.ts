@@ -35,7 +35,7 @@ export const createAgenda = (most: number): Agenda => {
   const errands = new Map<string, Errand>()
   const watchers = new Set<() => void>()
   let leftOut = false
-  const keyOf = ({ sellerId, purchaseOrderId }: OrderName): string => `${sellerId} ${purchaseOrderId}`
+  const buildKey = ({ sellerId, purchaseOrderId }: OrderName): string => `${sellerId} ${purchaseOrderId}`
   const changed = (): void => {
     for (const watcher of watchers) watcher()
   }
@@ -46,12 +46,12 @@ export const createAgenda = (most: number): Agenda => {
   }
   return {
     note({ sellerId, purchaseOrderId }, atMs) {
-      const known = errands.get(keyOf({ sellerId, purchaseOrderId }))
+      const known = errands.get(buildKey({ sellerId, purchaseOrderId }))
       if (known !== undefined) known.dueAtMs = Math.min(known.dueAtMs, atMs)
       else if (errands.size >= most) leftOut = true
       else {
         const errand: Errand = { sellerId, purchaseOrderId, dueAtMs: atMs, next: null, answered: new Set() }
-        errands.set(keyOf(errand), errand)
+        errands.set(buildKey(errand), errand)
       }
       changed()
     },
@@ -61,7 +61,7 @@ export const createAgenda = (most: number): Agenda => {
     },
     nextAtMs: () => first()?.dueAtMs ?? null,
     finish(errand) {
-      errands.delete(keyOf(errand))
+      errands.delete(buildKey(errand))
       changed()
     },
     hasRoom: () => errands.size < most,

@@ -1,6 +1,6 @@
 /** The parts of the daemon's HTTP answers that the demonstration uses. */
 import { z } from 'zod'
-import { type Daemon, Refused } from '../cli/daemon.ts'
+import { type Daemon, Refused } from '../api-client/daemon.ts'
 import type { OrderName } from './agenda.ts'
 import type { DemoOrder } from './plan.ts'
 

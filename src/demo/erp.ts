@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import { connectDaemon, type Daemon, Refused, Unreachable } from '../cli/daemon.ts'
-import { eventsRequest } from '../cli/events.ts'
-import { wordsOf } from '../cli/faults.ts'
-import { pause } from '../pause.ts'
+import { connectDaemon, type Daemon, Refused, Unreachable } from '../api-client/daemon.ts'
+import { describeError } from '../api-client/errors.ts'
+import { buildEventsRequest } from '../api-client/events.ts'
+import { pause } from '../util/sleep.ts'
 import { type Agenda, createAgenda, type Errand } from './agenda.ts'
 import { endOfFeed, readChanges, readOrder } from './daemon-view.ts'
 import { type DemoEvent, decide } from './plan.ts'
-import { shippingSettingsEvent } from './shipping-settings.ts'
+import { buildShippingSettingsEvent } from './shipping-settings.ts'
 
 /** Settings of the demonstration. */
 export interface DemonstrationOptions {
@@ -15,6 +15,8 @@ export interface DemonstrationOptions {
   readonly apiKey: string | null
   /** Standard Webhooks secret that signs the events; null: they are not signed. */
   readonly eventsSecret: string | null
+  /** Whether the marketplace's shipping settings have a priority. */
+  readonly settingsHavePriority: boolean
   /** A child logger whose lines all have `demonstration: true`. */
   readonly log: Logger
   /** Ends the demonstration. */
@@ -26,7 +28,7 @@ export interface DemonstrationOptions {
 const defaultPaceMs = 3_000
 
 /** Maximum number of orders in progress; further ones follow when others are finished. */
-const mostOrders = 200
+const maxOrders = 200
 
 /** A long poll of the change feed, in seconds. */
 const pollSeconds = 20
@@ -35,13 +37,13 @@ const pollSeconds = 20
 const gatherMs = 300
 
 /** An order that waits for its commands is checked again after this time in milliseconds, even without a change. */
-const patientMs = 60_000
+const maxWaitMs = 60_000
 
 /** At a start the feed is read from this number of changes before its end: orders closed since may still need a refund. */
 const lookBack = 2_000n
 
-/** So many events have an info line each; the others are logged at level `debug`, and summed up after each interval, in milliseconds. */
-const toldOneByOne = 5
+/** This number of events have an info line each; the others are logged at level `debug`, and summed up after each interval, in milliseconds. */
+const loggedSingly = 5
 const sumUpEveryMs = 60_000
 
 const shortestBackOffMs = 1_000
@@ -57,18 +59,18 @@ const longestBackOffMs = 30_000
 export const startDemonstration = async (options: DemonstrationOptions): Promise<void> => {
   const { daemonUrl, apiKey, log, signal, paceMs = defaultPaceMs } = options
   const daemon = connectDaemon({ url: daemonUrl, apiKey, signal })
-  const agenda = createAgenda(mostOrders)
-  const patience = createPatience(log, signal)
-  const patiently = (round: () => Promise<void>) => patience(round, false)
-  const once = (round: () => Promise<void>) => patience(round, true)
+  const agenda = createAgenda(maxOrders)
+  const retry = createRetry(log, signal)
+  const forever = (round: () => Promise<void>) => retry(round, false)
+  const once = (round: () => Promise<void>) => retry(round, true)
   const erp: Erp = { daemon, agenda, signal, paceMs, eventsSecret: options.eventsSecret, note: createNotes(log) }
   try {
     await Promise.all([
-      once(() => tell(erp, { subject: 'shipping settings' }, shippingSettingsEvent)),
+      once(() => tell(erp, { subject: 'shipping settings' }, buildShippingSettingsEvent(options.settingsHavePriority))),
       once(() => readPastReports(erp)),
-      patiently(createFollower(erp)),
-      patiently(() => scan(erp)),
-      patiently(() => attendToDue(erp)),
+      forever(createFollower(erp)),
+      forever(() => scan(erp)),
+      forever(() => attendToDue(erp)),
     ])
   } finally {
     daemon.close()
@@ -100,12 +102,12 @@ interface Erp {
 }
 
 const createNotes = (log: Logger): Erp['note'] => {
-  let told = 0
+  let logged = 0
   let sinceMs = Date.now()
   let counts: Record<string, number> = {}
   return (fields, message) => {
-    if (told < toldOneByOne) {
-      told += 1
+    if (logged < loggedSingly) {
+      logged += 1
       return log.info(fields, message)
     }
     log.debug(fields, message)
@@ -120,22 +122,22 @@ const createNotes = (log: Logger): Erp['note'] => {
 }
 
 /** Repeats work for ever, or until it has succeeded once; during an outage with a back-off, and one log line at its beginning and its end. */
-const createPatience = (log: Logger, signal: AbortSignal) => {
-  let away = false
+const createRetry = (log: Logger, signal: AbortSignal) => {
+  let unavailable = false
   return async (round: () => Promise<void>, onlyOnce: boolean): Promise<void> => {
     let backOffMs = shortestBackOffMs
     while (!signal.aborted) {
       try {
         await round()
         backOffMs = shortestBackOffMs
-        if (away) log.info('the demonstration ERP continues')
-        away = false
+        if (unavailable) log.info('the demonstration ERP continues')
+        unavailable = false
         if (onlyOnce) return
       } catch (error) {
         if (signal.aborted) return
         const expected = error instanceof Unreachable || error instanceof Refused
-        if (!away) log.warn(expected ? {} : { err: error }, `the demonstration ERP waits: ${wordsOf(error)}`)
-        away = true
+        if (!unavailable) log.warn(expected ? {} : { err: error }, `the demonstration ERP waits: ${describeError(error)}`)
+        unavailable = true
         const askedMs = error instanceof Refused ? (error.retryAfterMs ?? 0) : 0
         await pause(Math.min(longestBackOffMs, Math.max(backOffMs, askedMs)), signal)
         backOffMs = Math.min(longestBackOffMs, backOffMs * 2)
@@ -144,7 +146,7 @@ const createPatience = (log: Logger, signal: AbortSignal) => {
   }
 }
 
-/** Notes every order that the change feed tells of; goes on where it was after the daemon was away. */
+/** Notes every order that the change feed names; continues at the same position after an outage of the daemon. */
 const createFollower = ({ daemon, agenda }: Erp): (() => Promise<void>) => {
   let after: bigint | null = null
   return async () => {
@@ -168,7 +170,7 @@ const scan = async ({ daemon, agenda, signal }: Erp): Promise<void> => {
   agenda.takeLeftOut()
   for await (const order of daemon.list('/v1/orders', listedSchema, { query: { open: true }, pageSize: 200 })) {
     if (order.shipNodeType !== sellerFulfilled) continue
-    while (!agenda.hasRoom() && !signal.aborted) await agenda.until(agenda.hasRoom, Date.now() + patientMs, signal)
+    while (!agenda.hasRoom() && !signal.aborted) await agenda.until(agenda.hasRoom, Date.now() + maxWaitMs, signal)
     if (signal.aborted) return
     agenda.note(order, Date.now())
   }
@@ -185,7 +187,7 @@ const attendToDue = async (erp: Erp): Promise<void> => {
   const errand = agenda.due(Date.now())
   if (errand === null) {
     const nextAtMs = agenda.nextAtMs()
-    await agenda.until(() => agenda.nextAtMs() !== nextAtMs, nextAtMs ?? Date.now() + patientMs, signal)
+    await agenda.until(() => agenda.nextAtMs() !== nextAtMs, nextAtMs ?? Date.now() + maxWaitMs, signal)
     return
   }
   await attend(erp, errand)
@@ -193,7 +195,7 @@ const attendToDue = async (erp: Erp): Promise<void> => {
 
 const attend = async (erp: Erp, errand: Errand): Promise<void> => {
   const { agenda, paceMs } = erp
-  const untouchedMs = Date.now() + patientMs
+  const untouchedMs = Date.now() + maxWaitMs
   errand.dueAtMs = untouchedMs
   const order = await readOrder(erp.daemon, errand)
   const decision =
@@ -239,7 +241,7 @@ const tell = async (
     type: event.type,
   }
   try {
-    await daemon.post('/v1/events', receiptSchema, eventsRequest({ ...event }, eventsSecret, new Date()))
+    await daemon.post('/v1/events', receiptSchema, buildEventsRequest({ ...event }, eventsSecret, new Date()))
     note(about, `the demonstration ERP sends ${event.type} for ${subject}`)
   } catch (error) {
     if (!(error instanceof Refused) || !finalRefusals.includes(error.status)) throw error

@@ -172,7 +172,7 @@ export const planOrder = (order: DemoOrder): DemoPlan => {
   }
 }
 
-const eventOf = (order: DemoOrder, step: string, type: string, data: Readonly<Record<string, unknown>>): DemoEvent => ({
+const buildEvent = (order: DemoOrder, step: string, type: string, data: Readonly<Record<string, unknown>>): DemoEvent => ({
   specversion: '1.0',
   source: demoSource,
   id: `demo-${order.purchaseOrderId}-${step}`,
@@ -198,10 +198,10 @@ const nameLines = (order: DemoOrder, units: Allotment): { name: LineName; quanti
   return [...totals].map(([sku, quantity]) => ({ name: { sku }, quantity }))
 }
 
-const entriesOf = (order: DemoOrder, units: Allotment, extra: Readonly<Record<string, unknown>> = {}) =>
+const listEntries = (order: DemoOrder, units: Allotment, extra: Readonly<Record<string, unknown>> = {}) =>
   nameLines(order, units).map(({ name, quantity }) => ({ ...name, quantity, ...extra }))
 
-const parcelOf = (order: DemoOrder, purpose: string, units: Allotment) => {
+const buildParcel = (order: DemoOrder, purpose: string, units: Allotment) => {
   const carrier = pick(carriers, chance(order, `${purpose} carrier`))
   const trackingNumber = carrier.number(order, purpose)
   // Derived from the order's own date, on the marketplace's clock, so that the event is the same whenever it is sent. This
@@ -212,7 +212,7 @@ const parcelOf = (order: DemoOrder, purpose: string, units: Allotment) => {
     trackingNumber,
     trackingUrl: carrier.url(trackingNumber),
     shippedAt: new Date(order.orderDate.getTime() + packedMs).toISOString(),
-    lines: entriesOf(order, units),
+    lines: listEntries(order, units),
   }
 }
 
@@ -230,7 +230,7 @@ interface Step {
   readonly event: () => DemoEvent | null
 }
 
-const stepsOf = (order: DemoOrder): Step[] => {
+const listSteps = (order: DemoOrder): Step[] => {
   const plan = planOrder(order)
   const step = (name: string, paces: readonly [number, number], event: (name: string) => DemoEvent | null): Step => ({
     id: `demo-${order.purchaseOrderId}-${name}`,
@@ -240,16 +240,16 @@ const stepsOf = (order: DemoOrder): Step[] => {
   const dispatch = (name: string, parcels: readonly Allotment[]): DemoEvent | null => {
     const filled = parcels.filter((parcel) => parcel.size > 0)
     if (filled.length === 0) return null
-    return eventOf(order, name, 'erp.shipment.dispatched', {
-      parcels: filled.map((parcel, index) => parcelOf(order, `${name} ${index}`, parcel)),
+    return buildEvent(order, name, 'erp.shipment.dispatched', {
+      parcels: filled.map((parcel, index) => buildParcel(order, `${name} ${index}`, parcel)),
     })
   }
   const cancel = (name: string, units: Allotment, reason: string): DemoEvent | null =>
-    units.size === 0 ? null : eventOf(order, name, 'erp.lines.unfulfillable', { lines: entriesOf(order, units, { reason }) })
+    units.size === 0 ? null : buildEvent(order, name, 'erp.lines.unfulfillable', { lines: listEntries(order, units, { reason }) })
 
   const accept = step('accept', [0.5, 2], (name) =>
     order.lines.some((line) => line.acknowledged + line.cancelled < line.ordered)
-      ? eventOf(order, name, 'erp.order.accepted', {})
+      ? buildEvent(order, name, 'erp.order.accepted', {})
       : null,
   )
   const asked = order.lines
@@ -279,7 +279,9 @@ const stepsOf = (order: DemoOrder): Step[] => {
   const credit = step('credit', [4, 8], (name) => {
     const units = upTo(order, plan.credit, (line) => line.refundable)
     const reason = pick(creditReasons, chance(order, 'credit reason'))
-    return units.size === 0 ? null : eventOf(order, name, 'erp.credit.issued', { lines: entriesOf(order, units, { reason }) })
+    return units.size === 0
+      ? null
+      : buildEvent(order, name, 'erp.credit.issued', { lines: listEntries(order, units, { reason }) })
   })
   return [accept, ...asked, short, ...parcels, rest, credit]
 }
@@ -300,10 +302,10 @@ const settledStates = new Set(['confirmed', 'rejected'])
 export const decide = (order: DemoOrder, answered: ReadonlySet<string>): Decision => {
   if (order.commands.some((command) => command.state === 'held')) return { kind: 'held' }
   if (order.commands.some((command) => !settledStates.has(command.state))) return { kind: 'wait' }
-  // Whoever tries events out by hand has this order to themselves.
+  // This order is left to people who try events by hand.
   if (order.commands.some(({ eventSource }) => eventSource !== null && eventSource !== demoSource)) return { kind: 'finished' }
   const said = new Set(order.commands.filter((command) => command.eventSource === demoSource).map((command) => command.eventId))
-  for (const step of stepsOf(order)) {
+  for (const step of listSteps(order)) {
     if (said.has(step.id) || answered.has(step.id)) continue
     const event = step.event()
     if (event === null) continue

@@ -15,8 +15,11 @@ const region = (regionCode: string, regionName: string, handling: string, perPou
   },
 })
 
-/** The demonstration ERP's shipping charges. The event id is constant, so there is one command only. */
-export const shippingSettingsEvent: DemoEvent = {
+/**
+ * The demonstration ERP's shipping charges, with a priority where the marketplace's form has one. The event id is constant, so there is one command
+ * only.
+ */
+export const buildShippingSettingsEvent = (hasPriority: boolean): DemoEvent => ({
   specversion: '1.0',
   source: demoSource,
   id: 'demo-shipping-settings',
@@ -26,7 +29,7 @@ export const shippingSettingsEvent: DemoEvent = {
   data: {
     simplifiedShippingSettings: {
       accountConfigs: {
-        shippingPriority: 'FASTEST',
+        ...(hasPriority ? { shippingPriority: 'FASTEST' } : {}),
         migrateFreeShippingOffers: false,
         carrierConfigs: [
           {
@@ -41,4 +44,4 @@ export const shippingSettingsEvent: DemoEvent = {
       },
     },
   },
-}
+})

@@ -1,11 +1,11 @@
 import { constants, copyFile, open, rm } from 'node:fs/promises'
-import { messageOf } from '../message-of.ts'
+import { errorMessage } from '../util/error-message.ts'
 
 /** A log file that other programs write to through its descriptor. */
 export interface BoundedLog {
   readonly fd: number
-  /** Checks now whether it has grown too large. */
-  look(): Promise<void>
+  /** Truncates it now if it is too large. */
+  limitSize(): Promise<void>
   close(): Promise<void>
 }
 
@@ -13,8 +13,8 @@ export interface BoundedLog {
 export interface BoundedLogOptions {
   /** Receives one line for the operator. */
   readonly say: (line: string) => void
-  /** Above this size in bytes it is truncated; the former content is kept once, as `.1`. */
-  readonly mostBytes?: number
+  /** Above this size in bytes it is truncated; its content is kept once, as `.1`. */
+  readonly maxBytes?: number
   /** Interval of the size check, in milliseconds. */
   readonly everyMs?: number
 }
@@ -22,11 +22,11 @@ export interface BoundedLogOptions {
 /**
  * Opens a log that only its owner can read, and limits its size. Its writers keep their descriptor, which is open for appending, so after a
  * truncation they continue at the beginning.
- * @throws the fault of the file system when it cannot be opened, or is a symbolic link
+ * @throws the error of the file system when it cannot be opened, or is a symbolic link
  */
 export const openBoundedLog = async (
   file: string,
-  { say, mostBytes = 4_194_304, everyMs = 10_000 }: BoundedLogOptions,
+  { say, maxBytes = 4_194_304, everyMs = 10_000 }: BoundedLogOptions,
 ): Promise<BoundedLog> => {
   const {
     O_APPEND: oAppend,
@@ -37,9 +37,9 @@ export const openBoundedLog = async (
   } = constants
   const handle = await open(file, oAppend | oCreat | oNofollow | oWronly, 0o600)
   const earlier = `${file}.1`
-  const look = async (): Promise<void> => {
+  const limitSize = async (): Promise<void> => {
     try {
-      if ((await handle.stat()).size <= mostBytes) return
+      if ((await handle.stat()).size <= maxBytes) return
       await rm(earlier, { force: true })
       try {
         await copyFile(file, earlier, copyfileExcl)
@@ -48,22 +48,22 @@ export const openBoundedLog = async (
         await handle.truncate(0)
       }
     } catch (error) {
-      say(`${file} cannot be limited in size: ${messageOf(error)}`)
+      say(`${file} cannot be limited in size: ${errorMessage(error)}`)
     }
   }
   await handle.chmod(0o600)
-  await look()
-  let looking = Promise.resolve()
+  await limitSize()
+  let checking = Promise.resolve()
   const timer = setInterval(() => {
-    looking = looking.then(look)
+    checking = checking.then(limitSize)
   }, everyMs)
   timer.unref()
   return {
     fd: handle.fd,
-    look,
+    limitSize,
     close: async () => {
       clearInterval(timer)
-      await looking
+      await checking
       await handle.close()
     },
   }

@@ -2,13 +2,16 @@ import { chmod, chown, mkdir, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { SystemUser } from './unprivileged-user.ts'
 
+/** Whether there is a file or folder of this path. */
+export const pathExists = async (file: string): Promise<boolean> => (await stat(file).catch(() => null)) !== null
+
 /** Entries of a folder of ours; `lost+found` if it is a separate disk. */
 const ours = /^(tallyman\.(pid|url)(\.\d+)?|postgres(\.[a-z0-9.]+)?|sandbox|lost\+found)$/
 
 /**
- * Creates the folder of the embedded parts, accessible by its owner only: our own user, or `owner`, under whom Postgres runs if we are root.
- * The rights of a folder of an earlier version are restricted; one that also contains other files is not changed, which `say` reports.
- * @throws the fault of the file system when it cannot be created
+ * Creates the folder of the embedded parts, accessible by its owner only: our own user, or `owner`, under whom Postgres runs if we are root. Restricts
+ * the rights of an existing folder, unless it also contains other files: then `say` reports it.
+ * @throws the error of the file system when it cannot be created
  */
 export const makeDataDir = async (
   folder: string,

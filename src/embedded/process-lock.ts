@@ -1,6 +1,6 @@
 import { open, readFile, rm } from 'node:fs/promises'
 
-/** The folder is in use by a living process. */
+/** Another running process uses the folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse'
   readonly pid: number
@@ -29,7 +29,7 @@ const identify = async (pid: number): Promise<string | null> => {
   }
 }
 
-/** A lock file that names its process. Survives SIGKILL as a stale file, which the next process recognises and removes. */
+/** Creates a lock file that names its process. After SIGKILL it is stale; the next process recognises and removes it. @throws FolderInUse */
 export const lockFolder = async (folder: string): Promise<{ release(): Promise<void> }> => {
   const file = `${folder}/tallyman.pid`
   const own = (await identify(process.pid)) ?? `${process.pid}`

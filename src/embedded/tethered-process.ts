@@ -6,7 +6,7 @@ import { Socket } from 'node:net'
 export interface TetheredProcess {
   readonly child: ChildProcess
   /** Resolves when the program and its watcher have ended. */
-  readonly gone: Promise<void>
+  readonly ended: Promise<void>
 }
 
 /** Resolves with the first of these events. */
@@ -43,8 +43,8 @@ const script = `
 exec "$@" 3<&-`
 
 /**
- * Starts a program in a separate session, where signals for the daemon do not reach it, and ties its life to the daemon's: it gets SIGINT as
- * soon as the daemon has ended, for any reason. Windows has no such shell; there it is only started.
+ * Starts a program in a separate session, where signals for the daemon do not reach it. It gets SIGINT as soon as the daemon has ended, for any
+ * reason. On Windows, which has no such shell, it is only started.
  */
 export const spawnTethered = (program: string, args: readonly string[], { stdio, ...user }: TetherOptions): TetheredProcess => {
   const options = { ...user, cwd: '/', detached: true }
@@ -62,5 +62,5 @@ export const spawnTethered = (program: string, args: readonly string[], { stdio,
     child.once('exit', () => line.ref().end('\n'))
     line.unref()
   }
-  return { child, gone: Promise.all(ends).then(() => undefined) }
+  return { child, ended: Promise.all(ends).then(() => undefined) }
 }

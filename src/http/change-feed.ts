@@ -1,12 +1,18 @@
-import { beginningOfChanges, type ChangeFilter, type ChangesRead, endOfChanges, readChanges } from '../store/changes.ts'
-import type { SqlRunner } from '../store/database.ts'
-import type { Listener } from '../store/listener.ts'
+import {
+  type ChangeFilter,
+  type ChangesRead,
+  findFirstKeptChange,
+  findLastChange,
+  readChanges,
+} from '../store/changes/changes.ts'
+import type { SqlRunner } from '../store/db/database.ts'
+import type { Listener } from '../store/db/listener.ts'
 
 /** Name of the channel on which appended changes are notified. */
 export const changesChannel = 'tallyman_changes'
 
 /** Without a notification from Postgres (while the listener reconnects) a reader polls at this interval, in milliseconds. */
-const lookAnywayMs = 5_000
+const pollMs = 5_000
 
 /** Readers of the change feed that wait for changes. One notification wakes all of them. */
 export interface ChangeFeed {
@@ -15,9 +21,9 @@ export interface ChangeFeed {
   /** The number of the last change. */
   end(): Promise<bigint>
   /**
-   * Changes after this number that fit the filter; waits for the first for at most this time in milliseconds. Empty if there was none, the signal
-   * is aborted or the feed closes; the position advances past changes that do not fit.
-   * @throws ChangesGone when the next one has been removed
+   * Changes after this number that match the filter. Waits for the first one, for at most this time in milliseconds. Empty if there was none, the
+   * signal is aborted or the feed closes. The position advances past changes that do not match.
+   * @throws ChangesRemoved when the next one has been removed
    * @throws PositionBeyondEnd
    */
   next(after: bigint, filter: ChangeFilter, limit: number, waitMs: number, signal: AbortSignal): Promise<ChangesRead>
@@ -35,7 +41,7 @@ export const createChangeFeed = (sql: SqlRunner, listener: Listener): ChangeFeed
     notifications += 1
     for (const wake of [...sleepers]) wake()
   }
-  const forget = listener.on(changesChannel, wakeAll)
+  const unsubscribe = listener.on(changesChannel, wakeAll)
 
   const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
@@ -52,23 +58,23 @@ export const createChangeFeed = (sql: SqlRunner, listener: Listener): ChangeFeed
 
   return {
     closed: closing.signal,
-    beginning: () => beginningOfChanges(sql),
-    end: () => endOfChanges(sql),
+    beginning: () => findFirstKeptChange(sql),
+    end: () => findLastChange(sql),
     next: async (from, filter, limit, waitMs, signal) => {
       const until = performance.now() + waitMs
       let after = from
       for (;;) {
-        const heard = notifications
+        const notificationsBefore = notifications
         const read = await readChanges(sql, after, limit, filter)
         const leftMs = until - performance.now()
         if (read.changes.length > 0 || leftMs <= 0 || signal.aborted || closing.signal.aborted) return read
         after = read.position
         // Changes notified during the read may not have been visible to it.
-        if (heard === notifications) await sleep(Math.min(leftMs, lookAnywayMs), signal)
+        if (notifications === notificationsBefore) await sleep(Math.min(leftMs, pollMs), signal)
       }
     },
     close: () => {
-      forget()
+      unsubscribe()
       closing.abort()
       wakeAll()
     },

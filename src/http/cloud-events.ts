@@ -1,45 +1,55 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { isJsonMediaType, readAttributes, readExactJson, readStructuredEvent, utf8Of } from '../domain/cloud-event.ts'
-import type { IncomingEvent } from '../store/events.ts'
+import {
+  isJsonMediaType,
+  isUtf8Label,
+  readAttributes,
+  readExactJson,
+  readStructuredEvent,
+  requiredAttributes,
+  utf8Of,
+} from '../domain/events/cloud-event.ts'
+import { isObject } from '../domain/values/values.ts'
+import type { IncomingEvent } from '../store/events/events.ts'
 import { Problem, type ProblemFault } from './problems.ts'
 
 /** Content modes of events (CloudEvents 1.0, HTTP protocol binding). */
 export type EventMode = 'binary' | 'structured' | 'batch'
 
-/** Media types of events, in addition to JSON for binary mode. */
+/** Media types of events. JSON without `ce-*` headers is structured or batch mode, by its body: generated clients post only that. */
 export const eventMediaTypes = {
+  json: 'application/json',
   structured: 'application/cloudevents+json',
   batch: 'application/cloudevents-batch+json',
 } as const
 
-/** The events of a request, each envelope checked, or every fault of the envelopes. */
+/** The events of a request with valid envelopes, or every error of the envelopes. */
 export type ParsedEvents =
   | { readonly ok: true; readonly mode: EventMode; readonly events: readonly IncomingEvent[] }
   | { readonly ok: false; readonly faults: readonly ProblemFault[] }
 
-/** Parses a JSON body; refuses numbers that would lose precision, and nesting beyond the limit. @throws Problem */
+/** Parses a JSON body. Refuses numbers that would lose precision, and nesting beyond the limit. @throws Problem */
 const parseJsonBody = (body: Buffer): unknown => {
   const text = utf8Of(body)
   if (text === null) throw new Problem('malformed-json', { detail: 'The body is not UTF-8.' })
   const read = readExactJson(text)
   if (read.ok) return read.value
   if (read.broken !== null) throw new Problem('malformed-json', { detail: read.broken })
-  throw new Problem('invalid-event', { detail: 'There is one fault; nothing was accepted.', errors: [read.fault] })
+  throw new Problem('invalid-event', { detail: 'There is one error; nothing was accepted.', errors: [read.fault] })
 }
 
 // ── structured and batch ─────────────────────────────────────────────────────────────────────────────────
 
-const batchEvents = (value: unknown, most: number): ParsedEvents => {
+const parseBatch = (value: unknown, max: number): ParsedEvents => {
   if (!Array.isArray(value)) return { ok: false, faults: [{ path: '', message: 'must be an array of CloudEvents' }] }
-  if (value.length > most) return { ok: false, faults: [{ path: '', message: `must contain at most ${most} events` }] }
+  if (value.length > max) return { ok: false, faults: [{ path: '', message: `must contain at most ${max} events` }] }
   const parsed = value.map(readStructuredEvent)
-  const faults = parsed.flatMap((one, index) => one.faults.map((fault) => inBatch(index, fault)))
+  const faults = parsed.flatMap((one, index) => one.faults.map((fault) => placeInBatch(index, fault)))
   if (faults.length > 0) return { ok: false, faults }
   return { ok: true, mode: 'batch', events: parsed.flatMap(({ event }) => (event === null ? [] : [event])) }
 }
 
-/** A fault as reported for an event in a batch. */
-export const inBatch = (index: number, { path, message }: ProblemFault): ProblemFault => ({
+/** An error with its path from the beginning of the batch. */
+export const placeInBatch = (index: number, { path, message }: ProblemFault): ProblemFault => ({
   path: path === '' ? `[${index}]` : `[${index}].${path}`,
   message,
 })
@@ -59,7 +69,7 @@ const decodeHeader = (raw: string): string | null => {
   }
 }
 
-const binaryEvent = (request: IncomingMessage, contentType: string, body: Buffer): ParsedEvents => {
+const parseBinary = (request: IncomingMessage, contentType: string, data: unknown): ParsedEvents => {
   const faults: ProblemFault[] = []
   const attributes: Record<string, unknown> = { datacontenttype: contentType }
   for (const [header, values = []] of Object.entries(request.headersDistinct)) {
@@ -72,27 +82,41 @@ const binaryEvent = (request: IncomingMessage, contentType: string, body: Buffer
     else if (value === null) faults.push({ path: name, message: 'is not percent-encoded as the HTTP binding requires' })
     else attributes[name] = value
   }
-  const told = new Set(faults.map(({ path }) => path))
-  const { event, faults: wrong } = readAttributes(attributes, body.length === 0 ? null : parseJsonBody(body))
-  faults.push(...wrong.filter(({ path }) => !told.has(path)))
+  const reportedPaths = new Set(faults.map(({ path }) => path))
+  const { event, faults: attributeFaults } = readAttributes(attributes, data)
+  faults.push(...attributeFaults.filter(({ path }) => !reportedPaths.has(path)))
   if (faults.length > 0 || event === null) return { ok: false, faults }
   return { ok: true, mode: 'binary', events: [event] }
 }
 
-const mediaTypeOf = (headers: IncomingHttpHeaders): string => headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
+const findMediaType = (headers: IncomingHttpHeaders): string => headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
 
-/** Extracts the events of a request, from a batch up to a maximum. @throws Problem when the body is not JSON */
-export const parseEvents = (request: IncomingMessage, body: Buffer, mostInBatch: number): ParsedEvents => {
-  const mediaType = mediaTypeOf(request.headers)
-  if (mediaType === eventMediaTypes.batch) return batchEvents(parseJsonBody(body), mostInBatch)
-  if (mediaType !== eventMediaTypes.structured) return binaryEvent(request, mediaType, body)
-  const { event, faults } = readStructuredEvent(parseJsonBody(body))
+const parseStructured = (value: unknown): ParsedEvents => {
+  const { event, faults } = readStructuredEvent(value)
   if (event === null || faults.length > 0) return { ok: false, faults }
   return { ok: true, mode: 'structured', events: [event] }
 }
 
-/** Whether a body of this type may carry events. */
-export const carriesEvents = (contentType: string): boolean => {
-  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? 'utf-8'
-  return charset === 'utf-8' && isJsonMediaType(contentType)
+/** The mode of a request with JSON. Data of events never have a member with the name of a required attribute. */
+const findJsonMode = ({ headers }: IncomingMessage, value: unknown): EventMode => {
+  if (Object.keys(headers).some((header) => header.startsWith('ce-'))) return 'binary'
+  if (Array.isArray(value)) return 'batch'
+  return isObject(value) && requiredAttributes.some((name) => Object.hasOwn(value, name)) ? 'structured' : 'binary'
+}
+
+/** Extracts the events of a request, from a batch up to a maximum. @throws Problem when the body is not JSON */
+export const parseEvents = (request: IncomingMessage, body: Buffer, maxInBatch: number): ParsedEvents => {
+  const mediaType = findMediaType(request.headers)
+  if (mediaType === eventMediaTypes.batch) return parseBatch(parseJsonBody(body), maxInBatch)
+  if (mediaType === eventMediaTypes.structured) return parseStructured(parseJsonBody(body))
+  const value = body.length === 0 ? null : parseJsonBody(body)
+  const mode = mediaType === eventMediaTypes.json ? findJsonMode(request, value) : 'binary'
+  if (mode === 'batch') return parseBatch(value, maxInBatch)
+  return mode === 'structured' ? parseStructured(value) : parseBinary(request, mediaType, value)
+}
+
+/** Whether a body of this type can contain events: JSON in UTF-8. */
+export const mayContainEvents = (contentType: string): boolean => {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1] ?? 'utf-8'
+  return isUtf8Label(charset) && isJsonMediaType(contentType)
 }

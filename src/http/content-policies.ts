@@ -1,4 +1,4 @@
-const policyOf = (directives: readonly string[]): string =>
+const buildPolicy = (directives: readonly string[]): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -9,8 +9,8 @@ const policyOf = (directives: readonly string[]): string =>
     ...directives,
   ].join('; ')
 
-/** What the console's pages may load: nothing from elsewhere, and no inline style. */
-export const consolePolicy = policyOf(["style-src 'self'", "base-uri 'none'"])
+/** Content security policy of the console's pages: nothing from other hosts, no inline style. */
+export const consolePolicy = buildPolicy(["style-src 'self'", "base-uri 'none'"])
 
-/** The same for the pages of libraries (bull-board, Swagger UI), which have inline styles. */
-export const libraryPagePolicy = policyOf(["style-src 'self' 'unsafe-inline'", "font-src 'self'", "base-uri 'self'"])
+/** Content security policy of the pages of libraries (bull-board, Swagger UI), which have inline styles. */
+export const libraryPagePolicy = buildPolicy(["style-src 'self' 'unsafe-inline'", "font-src 'self'", "base-uri 'self'"])

@@ -2,7 +2,7 @@ import fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { App } from './app.ts'
 import { healthRoutes } from './routes/health.ts'
-import { serializerCompiler, validatorCompiler } from './serializers.ts'
+import { serializerCompiler, validatorCompiler } from './schemas/serializers.ts'
 import type { HttpServices } from './services.ts'
 
 /** A server of `/livez`, `/healthz`, `/readyz` and `/metrics` alone, without a key. */
@@ -12,7 +12,7 @@ export interface HealthServer {
   close(): Promise<void>
 }
 
-/** Builds the server; not ready any more once `stopping` is aborted. */
+/** Builds the server. It reports not ready once `stopping` is aborted. */
 export const createHealthServer = (
   services: Pick<HttpServices, 'health' | 'metrics' | 'log'>,
   stopping: AbortSignal,

@@ -4,17 +4,17 @@ import { z } from 'zod'
 /** Media type of problem documents (RFC 9457). */
 export const problemMediaType = 'application/problem+json'
 
-/** One fault; `path` is its position: `data.lines[0].quantity`, `query.limit`. */
+/** One error of a request; `path` is its position: `data.lines[0].quantity`, `query.limit`. */
 export interface ProblemFault {
   readonly path: string
   readonly message: string
 }
 
-/** Codes of problems: stable, for programs. A code always comes with the same status and title. */
+/** Codes of problems: stable, for programs. A code always has the same status and title. */
 export const problemKinds = {
   'malformed-request': { status: 400, title: 'The request is malformed' },
   'malformed-json': { status: 400, title: 'The body is not JSON' },
-  'invalid-request': { status: 400, title: 'The request has wrong parameters' },
+  'invalid-request': { status: 400, title: 'The request has invalid parameters' },
   'unknown-parameter': { status: 400, title: 'The route does not know a parameter' },
   'position-beyond-end': { status: 400, title: 'The position is beyond the end of the feed' },
   'invalid-cursor': { status: 400, title: 'The cursor does not belong to this list' },
@@ -38,8 +38,8 @@ export const problemKinds = {
   'body-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The address is too long' },
   'unsupported-media-type': { status: 415, title: 'The body is of an unknown type' },
-  'invalid-body': { status: 422, title: 'The body has faults' },
-  'invalid-settings': { status: 422, title: 'The settings have faults' },
+  'invalid-body': { status: 422, title: 'The body is invalid' },
+  'invalid-settings': { status: 422, title: 'The settings are invalid' },
   'invalid-event': { status: 422, title: 'The event is invalid' },
   'still-malformed': { status: 422, title: 'The record still cannot be parsed' },
   'too-many-attempts': { status: 429, title: 'Too many wrong keys' },
@@ -84,7 +84,7 @@ export const problemSchema = z
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'All faults, each with its path.' }),
+      .meta({ description: 'All errors, each with its path.' }),
   })
   .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' })
 

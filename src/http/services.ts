@@ -1,16 +1,27 @@
 import type { Queue } from 'bullmq'
 import type { Logger } from 'pino'
-import type { BudgetFigure } from '../domain/budget-figure.ts'
-import type { Forecast } from '../domain/forecast.ts'
-import type { GtinReport } from '../domain/gtin-report.ts'
-import type { RetentionSettings } from '../domain/retention.ts'
+import type { HttpLimits } from '../config/config.ts'
+import type { EffectiveSetting } from '../config/effective-settings.ts'
+import type { Forecast } from '../domain/commands/forecast-answer.ts'
+import type { GtinReport } from '../domain/inventory/gtin-report.ts'
+import type { RetentionSettings } from '../domain/sync/retention.ts'
+import type { SyncRunRequest } from '../domain/sync/run-request.ts'
+import type { RateLimitSnapshot } from '../domain/values/rate-limit-snapshot.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import type { DecisionRequest, DecisionResult } from '../store/command-decisions.ts'
-import type { Database } from '../store/database.ts'
-import type { EventForecast, EventKey, EventsVerdict, IncomingEvent, PersonsReason, PersonsRejection } from '../store/events.ts'
-import type { Listener } from '../store/listener.ts'
-import type { ReplayOutcome } from '../store/quarantine.ts'
-import type { StreamPace } from '../store/sync-states.ts'
+import type { DecisionRequest, DecisionResult } from '../store/commands/command-decisions.ts'
+import type { Database } from '../store/db/database.ts'
+import type { Listener } from '../store/db/listener.ts'
+import type {
+  EventForecast,
+  EventKey,
+  EventsResult,
+  IncomingEvent,
+  RejectionRequest,
+  RejectionResult,
+} from '../store/events/events.ts'
+import type { OtherReread } from '../store/sellers/seller-processes.ts'
+import type { ReplayOutcome } from '../store/sync/quarantine.ts'
+import type { StreamPace } from '../store/sync/sync-states.ts'
 
 /** One check of health. `detail` is a sentence for the operator; never a secret. */
 export interface HealthCheck {
@@ -19,54 +30,29 @@ export interface HealthCheck {
   readonly detail?: string | undefined
 }
 
-/** What can stand for the marketplace. */
+/** Kinds of marketplace: the real one, the built-in sandbox, the sandbox with the demonstration ERP. */
 export const marketplaceKinds = ['real', 'sandbox', 'demonstration'] as const
 
 /** One of {@link marketplaceKinds}. */
 export type MarketplaceKind = (typeof marketplaceKinds)[number]
 
-/** Health as a list of checks; healthy if all of them are. */
+/** Health as a list of checks; `ok` if all of them are. */
 export interface HealthReport {
   readonly ok: boolean
   readonly checks: readonly HealthCheck[]
 }
 
-/** A request to run syncs now. With `from`/`to` it is a backfill of that time instead. */
-export interface SyncRunRequest {
-  readonly resource: string
-  /** Null: all sellers. */
-  readonly sellerId: string | null
-  /** Only this stream of the resource; all of them when absent. */
-  readonly stream?: string
-  readonly from: Date | null
-  readonly to: Date | null
-}
-
 /** A queue as bull-board shows it. */
 export interface BoardQueue {
   readonly queue: Queue
-  /** No retrying, removing or adding: jobs only trigger work, Postgres decides. */
+  /** Jobs cannot be retried, removed or added: they only trigger work, and Postgres decides. */
   readonly readOnly: boolean
 }
 
-/** Limits of the HTTP server. */
-export interface HttpLimits {
-  /** Largest body, in bytes. */
-  readonly bodyBytes: number
-  /** Maximum number of events in a batch: all of them are decided in one transaction. */
-  readonly batchEvents: number
-  /** Concurrent connections. */
-  readonly connections: number
-  /** Concurrent waiting readers of the change feed, by server-sent events or long poll. */
-  readonly streams: number
-  /** Maximum number of faults in one answer. */
-  readonly faultsTold: number
-}
-
-/** What the API of webhooks needs from their sender. */
+/** What the webhook routes need from the sender of webhooks. */
 export interface WebhookServices {
-  /** Why a URL cannot be that of an endpoint, to follow the word "url"; null: it can. */
-  refusalOf(url: string): string | null
+  /** Why a URL cannot be an endpoint, as a predicate of "url" (`must begin with https://`); null: it can. */
+  findUrlFault(url: string): string | null
   /** Sends a test message now, once, and records it. `error` is a code. */
   test(
     endpoint: { readonly id: string; readonly url: string },
@@ -80,45 +66,22 @@ export interface WebhookServices {
   }>
 }
 
-/** What became of reading the sellers again in another process. */
-export interface OtherReread {
-  readonly process: string
-  readonly roles: readonly string[]
-  /** Those that it serves now. */
-  readonly sellers: readonly string[]
-  readonly state: 'reread' | 'faulty' | 'unanswered'
-  /** What is wrong with its settings. */
-  readonly faults: readonly string[]
-}
-
-/** What became of reading the sellers again. */
+/** Result of reading the sellers again. */
 export type SellersReload =
   | {
       readonly ok: true
       readonly sellers: readonly string[]
       readonly added: readonly string[]
       readonly removed: readonly string[]
-      /** Null: the others could not be asked. */
+      /** Null: the other processes could not be reached. */
       readonly others: readonly OtherReread[] | null
     }
-  /** One line a fault, each with its place; no secrets. */
+  /** One line for each error, with its position; no secrets. */
   | { readonly ok: false; readonly faults: readonly string[] }
-  /** They are right, and could not be stored. */
+  /** They are valid, but could not be stored. */
   | { readonly ok: false; readonly isStored: false }
 
-/** A setting as it is in force. */
-export interface EffectiveSetting {
-  /** Name of the variable. */
-  readonly name: string
-  /** The text that the variable would have; null: nothing is set, or it is a secret. */
-  readonly value: string | null
-  readonly secret: boolean
-  readonly isSet: boolean
-  /** `file`: the variable with `_FILE` names it. */
-  readonly from: 'default' | 'environment' | 'file'
-}
-
-/** Everything that the HTTP server needs from the rest of the daemon; wired in `src/daemon/http.ts`. */
+/** Dependencies of the HTTP server; wired in `src/daemon/http.ts`. */
 export interface HttpServices {
   readonly database: Database
   readonly limits: HttpLimits
@@ -130,46 +93,46 @@ export interface HttpServices {
   /** Standard Webhooks secrets (`whsec_…`), any of which may have signed; empty: events are not signed. */
   readonly eventsSecrets: readonly string[]
   readonly version: string
-  /** What this process takes for the marketplace: the real one, the built-in sandbox, or that with the demonstration ERP. */
+  /** The marketplace that this process uses. */
   readonly marketplace: MarketplaceKind
   readonly settings: {
     readonly effective: readonly EffectiveSetting[]
-    /** Variables that begin like settings and are none. */
+    /** Variables with the prefix of a setting that are not settings. */
     readonly unknown: readonly string[]
   }
-  /** Whether another process, by its name, is known to have ended. */
+  /** Whether the process with this name is known to have ended. */
   readonly hasEnded: (process: string) => boolean
   /** Ids of the sellers served by this daemon. */
   sellers(): readonly string[]
-  /** Reads the settings of the sellers again; where they are wrong, or cannot be stored, all stay as they were. */
+  /** Reads the settings of the sellers again. If they are invalid or cannot be stored, no seller changes. */
   reloadSellers(): Promise<SellersReload>
   /** The marketplace's time for a seller, by which "late" and "lag" are measured. */
   marketplaceNow(sellerId: string): Date
-  /** How often the streams run by themselves that do. */
+  /** Intervals of the streams that are scheduled. */
   readonly paces: readonly StreamPace[]
-  /** The rate limits that were used lately, by any process. */
-  budget(): Promise<readonly BudgetFigure[]>
-  /** What comes next for sellers within so many hours; takes a while where they are many (`daemon/forecast.ts`). */
-  forecast(sellerIds: readonly string[], hours: number, signal: AbortSignal): Promise<Forecast>
+  /** The rate limits that any process used recently. */
+  budget(): Promise<readonly RateLimitSnapshot[]>
+  /** When open work of sellers, and one command of theirs, will be done (`jobs/rate-limits/forecast.ts`). */
+  forecast(sellerIds: readonly string[], hours: number, commandId: string | undefined): Promise<Forecast>
   /** Stores events durably and derives their commands (`jobs/events/accept.ts`). */
-  acceptEvents(events: readonly IncomingEvent[], signal: AbortSignal): Promise<EventsVerdict>
-  /** Works out what events would come to now, and writes nothing (`jobs/events/dry-run.ts`). */
+  acceptEvents(events: readonly IncomingEvent[], signal: AbortSignal): Promise<EventsResult>
+  /** What events would do now; writes nothing (`jobs/events/dry-run.ts`). */
   dryRunEvents(events: readonly IncomingEvent[]): Promise<readonly EventForecast[]>
   /** An operator rejects a waiting event (`jobs/events/reject.ts`). */
-  rejectEvent(key: EventKey, by: PersonsReason): Promise<PersonsRejection>
+  rejectEvent(key: EventKey, by: RejectionRequest): Promise<RejectionResult>
   /** Applies a decision and enqueues the resulting jobs. */
   decide(request: DecisionRequest): Promise<DecisionResult>
   readonly syncs: {
     /** Names of the resources that can be synced. */
     readonly resources: readonly string[]
-    /** Those of them that support backfills. */
-    readonly withPast: readonly string[]
-    /** The time range of such a resource that a backfill can read now. */
+    /** Names of the resources that support backfills. */
+    readonly backfillable: readonly string[]
+    /** The time range that a backfill of the resource can read now. */
     reach(resource: string, now: Date): { readonly from: Date; readonly to: Date }
-    /** Returns the ids of the jobs. Times out of reach are excluded. */
+    /** Returns the ids of the jobs. Times that cannot be read are excluded. */
     run(request: SyncRunRequest): Promise<readonly string[]>
   }
-  /** Requests the report of one GTIN from the marketplace now (`jobs/gtin-report.ts`); throws what that throws. */
+  /** Requests the report of one GTIN from the marketplace now (`jobs/sync/resources/gtin-report.ts`). @throws MarketplaceFailure */
   readGtinReport(sellerId: string, gtin: string, signal: AbortSignal): Promise<GtinReport>
   readonly retention: {
     readonly keep: RetentionSettings
@@ -184,7 +147,7 @@ export interface HttpServices {
     /** Ready: migrated, connected, roles started. Draining is added by the server itself. */
     ready(): Promise<HealthReport>
   }
-  /** What the server counts itself. */
+  /** The metrics that the server counts. */
   readonly counters: Pick<Metrics, 'httpRequests' | 'httpRequestDuration' | 'eventsReceived'>
   /** Prometheus text. */
   metrics(): Promise<{ readonly contentType: string; readonly body: string }>

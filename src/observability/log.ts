@@ -6,8 +6,8 @@ import {
   stdTimeFunctions,
 } from 'pino'
 import { build as prettyStream } from 'pino-pretty'
-import { harmless, harmlessOnceParsed } from './harmless.ts'
-import { type Hiding, hiding, scrub } from './log-secrets.ts'
+import { escapeControlCharacters, escapeControlCharactersInJson } from './control-characters.ts'
+import { createRedactor, type Redactor, scrub } from './redaction.ts'
 import { activeTraceIds } from './trace.ts'
 
 /** Structured log of the daemon. Fields in snake case; never bodies or personal data. */
@@ -21,18 +21,20 @@ export interface LoggerOptions {
   readonly format: 'json' | 'pretty'
   /** Destination of the lines; standard output by default. */
   readonly destination?: DestinationStream
-  /** The state of something that is away which an error tells of, as a sentence; null: it tells of none. Each state is one line, whoever notices it. */
-  readonly outageOf?: (error: unknown) => string | null
-  /** Names of headers that carry secrets, beside those of any program. */
+  /** The outage that an error is about, as a sentence; null: none. Each outage is logged once, for all lines about it. */
+  readonly findOutage?: (error: unknown) => string | null
+  /** Names of headers with secrets, in addition to common ones. */
   readonly secretHeaders?: readonly string[]
 }
 
-// Names under which secrets and personal data of buyers travel in our own objects and in the marketplace's records.
+// Names of members with secrets or personal data of buyers, in our objects and in the marketplace's records.
 const secretNames = [
   'authorization',
   'token',
   'accessToken',
   'access_token',
+  'refreshToken',
+  'refresh_token',
   'clientSecret',
   'client_secret',
   'password',
@@ -53,7 +55,7 @@ const secretNames = [
   'address1',
   'address2',
 ]
-const usualSecretHeaders = ['webhook-signature', 'set-cookie']
+const commonSecretHeaders = ['webhook-signature', 'set-cookie']
 
 /** An error as logged. */
 export interface LoggedError {
@@ -85,10 +87,10 @@ const errorFields = [
   'retryAt',
   'credentialsDead',
 ]
-/** As every field of the log is spelt: members of errors are in camel case. */
-const inSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** All fields of the log are in snake case; members of errors are in camel case. */
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-const deepestCause = 5
+const maxCauseDepth = 5
 
 /** Converts any thrown value for the log: type, message, stack, codes and causes; no request, no response, no row values. */
 export const describeError = (thrown: unknown, depth = 0): LoggedError => {
@@ -96,11 +98,11 @@ export const describeError = (thrown: unknown, depth = 0): LoggedError => {
   const entries = new Map<string, unknown>(Object.entries(thrown))
   const fields = errorFields.flatMap((name): [string, unknown][] => {
     const value = entries.get(name)
-    const field = inSnakeCase(name)
+    const field = toSnakeCase(name)
     if (typeof value === 'string') return [[field, scrub(value)]]
     return typeof value === 'number' || typeof value === 'boolean' || value instanceof Date ? [[field, value]] : []
   })
-  const deeper = depth < deepestCause
+  const deeper = depth < maxCauseDepth
   return {
     type: thrown.name === 'Error' ? thrown.constructor.name : thrown.name,
     message: scrub(thrown.message),
@@ -125,69 +127,71 @@ const describeOther = (thrown: unknown): LoggedError => {
   }
 }
 
-/** A state is over when nobody has noticed it for so long; whoever waits for Postgres asks more often. */
+/** An outage is over when no error about it was logged for this time. Callers that wait for Postgres retry more often. */
 const outageOverMs = 30_000
 
-const errorOf = (fields: unknown): unknown =>
+const findError = (fields: unknown): unknown =>
   typeof fields === 'object' && fields !== null && 'err' in fields ? fields.err : undefined
 
-/** Lets one line of each outage pass, without its stack: every job, request and look that fails meanwhile fails for the same reason. */
-const onceForEachOutage = (outageOf: (error: unknown) => string | null): OfLine => {
-  const noticedAtMs = new Map<string, number>()
+/** Logs one line for each outage, without its stack: all jobs, requests and checks that fail during an outage have the same reason. */
+const createOutageFilter = (findOutage: (error: unknown) => string | null): LineFilter => {
+  const lastErrorAtMs = new Map<string, number>()
   return (args, level) => {
-    const error = errorOf(args[0])
-    const outage = error === undefined || level < levels.warn || level > levels.error ? null : outageOf(error)
+    const error = findError(args[0])
+    const outage = error === undefined || level < levels.warn || level > levels.error ? null : findOutage(error)
     if (outage === null) return args
     const now = performance.now()
-    const last = noticedAtMs.get(outage)
-    noticedAtMs.set(outage, now)
+    const last = lastErrorAtMs.get(outage)
+    lastErrorAtMs.set(outage, now)
     if (last !== undefined && now - last < outageOverMs) return null
-    return [{ first_noticed: String(args[1] ?? '') }, `${outage}; what needs it waits, and further lines about it are left out`]
+    return [{ first_noticed: String(args[1] ?? '') }, `${outage}; affected work waits, and further lines about it are omitted`]
   }
 }
 const levels = { warn: 40, error: 50 } as const
 
-/** What is logged with these arguments of a method of the log; null: nothing. */
-type OfLine = (args: LogArguments, level: number) => LogArguments | null
+/** Arguments of a log method, changed or unchanged; null: nothing is logged. */
+type LineFilter = (args: LogArguments, level: number) => LogArguments | null
 type LogArguments = Parameters<LogMethod>[0]
 type LogMethod = NonNullable<NonNullable<LoggerOptionsOfPino['hooks']>['logMethod']>
 
-/** pino shows the fields of a line to a formatter, but not what all lines of a child carry. */
-const hidingInChildren = (logger: Logger, hide: Hiding): Logger => {
+/** pino's formatter redacts the fields of a line, but not the bindings of a child logger; this redacts them. */
+const redactBindings = (logger: Logger, redact: Redactor): Logger => {
   const { child, setBindings } = logger
   return Object.defineProperties(logger, {
     child: {
       value(this: Logger, bindings: object, ...options: readonly unknown[]) {
-        return Reflect.apply(child, this, [hide.fields(bindings), ...options])
+        return Reflect.apply(child, this, [redact.fields(bindings), ...options])
       },
     },
     setBindings: {
       value(this: Logger, bindings: object) {
-        return Reflect.apply(setBindings, this, [hide.fields(bindings)])
+        return Reflect.apply(setBindings, this, [redact.fields(bindings)])
       },
     },
   })
 }
 
 /** Creates the daemon's log: ISO time, level as a word, errors without bodies, secrets and personal data redacted, trace ids added. */
-export const createLogger = ({ level, format, destination, outageOf, secretHeaders = [] }: LoggerOptions): Logger => {
-  const hide = hiding(new Set([...secretNames, ...usualSecretHeaders, ...secretHeaders]), (error) => describeError(error))
-  const ofLine: OfLine = outageOf === undefined ? (args) => args : onceForEachOutage(outageOf)
+export const createLogger = ({ level, format, destination, findOutage, secretHeaders = [] }: LoggerOptions): Logger => {
+  const redact = createRedactor(new Set([...secretNames, ...commonSecretHeaders, ...secretHeaders]), (error) =>
+    describeError(error),
+  )
+  const filterLine: LineFilter = findOutage === undefined ? (args) => args : createOutageFilter(findOutage)
   const logger = pino(
     {
       level,
       base: null,
       timestamp: stdTimeFunctions.isoTime,
-      // pino's own redaction takes whole paths, of each depth, and a twentieth of a command's time.
-      formatters: { level: (label) => ({ level: label }), log: hide.fields },
+      // pino's own redaction needs whole paths of each depth, and takes a twentieth of a command's time.
+      formatters: { level: (label) => ({ level: label }), log: redact.fields },
       serializers: { err: (thrown: unknown) => describeError(thrown) },
       mixin: activeTraceIds,
       hooks: {
-        // Both are read at terminals too; one format prints texts unchanged, the other as JSON.
-        streamWrite: format === 'pretty' ? harmlessOnceParsed : harmless,
+        // Both formats are read at terminals; one prints texts unchanged, the other as JSON.
+        streamWrite: format === 'pretty' ? escapeControlCharactersInJson : escapeControlCharacters,
         logMethod(args, method, methodLevel) {
-          const [first, ...inMessage] = ofLine(args, methodLevel) ?? []
-          if (first !== undefined) Reflect.apply(method, this, [first, ...inMessage.map(hide.value)])
+          const [first, ...inMessage] = filterLine(args, methodLevel) ?? []
+          if (first !== undefined) Reflect.apply(method, this, [first, ...inMessage.map(redact.value)])
         },
       },
     },
@@ -200,20 +204,20 @@ export const createLogger = ({ level, format, destination, outageOf, secretHeade
         })
       : (destination ?? pino.destination({ fd: 1, sync: true })),
   )
-  return hidingInChildren(logger, hide)
+  return redactBindings(logger, redact)
 }
 
-/** A log for faults that repeat while something is away: each key at most once an interval. */
+/** A log for errors that repeat during an outage: each key is logged at most once an interval. */
 export interface QuietLog {
   warn(key: string, fields: object, message: string): void
   error(key: string, fields: object, message: string): void
-  /** The fault of `key` is over: logs it once, if the fault was logged. The next fault is logged at once. */
+  /** The error of `key` is over: logs it once, if the error was logged. The next error is logged immediately. */
   recovered(key: string, message: string): void
 }
 
 /** Settings of a quiet log. */
 export interface QuietLogOptions {
-  /** Shortest time between two lines of one key, in milliseconds. */
+  /** Minimum time between two lines of one key, in milliseconds. */
   readonly intervalMs?: number
   /** Clock in milliseconds. */
   readonly nowMs?: () => number
@@ -226,30 +230,30 @@ export const createQuietLog = (
   log: Pick<Logger, 'info' | 'warn' | 'error'>,
   { intervalMs = 30_000, nowMs = Date.now, maxKeys = 1_000 }: QuietLogOptions = {},
 ): QuietLog => {
-  const told = new Map<string, { sinceMs: number; toldAtMs: number; suppressed: number }>()
-  const tell = (level: 'warn' | 'error', key: string, fields: object, message: string): void => {
+  const logged = new Map<string, { sinceMs: number; loggedAtMs: number; suppressed: number }>()
+  const write = (level: 'warn' | 'error', key: string, fields: object, message: string): void => {
     const now = nowMs()
-    const last = told.get(key)
-    if (last !== undefined && now - last.toldAtMs < intervalMs) {
+    const last = logged.get(key)
+    if (last !== undefined && now - last.loggedAtMs < intervalMs) {
       last.suppressed += 1
       return
     }
     // Deleted and set again, so that the map stays in the order of logging.
-    told.delete(key)
-    told.set(key, { sinceMs: last?.sinceMs ?? now, toldAtMs: now, suppressed: 0 })
-    for (const oldest of told.keys()) {
-      if (told.size <= maxKeys) break
-      told.delete(oldest)
+    logged.delete(key)
+    logged.set(key, { sinceMs: last?.sinceMs ?? now, loggedAtMs: now, suppressed: 0 })
+    for (const oldest of logged.keys()) {
+      if (logged.size <= maxKeys) break
+      logged.delete(oldest)
     }
     log[level]({ ...fields, ...(last !== undefined && last.suppressed > 0 ? { suppressed: last.suppressed } : {}) }, message)
   }
   return {
-    warn: (key, fields, message) => tell('warn', key, fields, message),
-    error: (key, fields, message) => tell('error', key, fields, message),
+    warn: (key, fields, message) => write('warn', key, fields, message),
+    error: (key, fields, message) => write('error', key, fields, message),
     recovered: (key, message) => {
-      const last = told.get(key)
+      const last = logged.get(key)
       if (last === undefined) return
-      told.delete(key)
+      logged.delete(key)
       log.info({ away_ms: nowMs() - last.sinceMs, ...(last.suppressed > 0 ? { suppressed: last.suppressed } : {}) }, message)
     },
   }

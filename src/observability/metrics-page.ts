@@ -1,8 +1,8 @@
 import { createMetrics } from './metrics.ts'
 
-// The page docs/metrics.md, made from the declarations of the metrics.
+// Generates the page docs/metrics.md from the declarations of the metrics.
 
-/** A metric as it is declared. */
+/** The declaration of a metric. */
 export interface DocumentedMetric {
   readonly name: string
   readonly type: string
@@ -10,7 +10,7 @@ export interface DocumentedMetric {
   readonly help: string
 }
 
-const labelsOf = (metric: object | undefined): readonly string[] => {
+const listLabels = (metric: object | undefined): readonly string[] => {
   const labels: unknown = metric === undefined ? [] : Reflect.get(metric, 'labelNames')
   return Array.isArray(labels) ? labels.map(String) : []
 }
@@ -22,20 +22,20 @@ export const documentedMetrics = async (): Promise<readonly DocumentedMetric[]> 
   return described.map(({ name, type, help }) => ({
     name,
     type: String(type),
-    labels: labelsOf(registry.getSingleMetric(name)),
+    labels: listLabels(registry.getSingleMetric(name)),
     help,
   }))
 }
 
 const introduction = `# Metrics
 
-<!-- Made from src/observability/metrics.ts by npm run metrics-page. -->
-\`GET /metrics\` answers in the text format of Prometheus. With \`API_KEY\` set it needs that key, or [another](keys.md) with the scope \`read\`; as the
-password of HTTP Basic too. Names of its own begin with \`tallyman_\`, units are base units. Labels are bounded: sellers come from the settings, all other
-values from fixed lists; none is an id of an order, a command or an event.
+<!-- Generated from src/observability/metrics.ts by npm run metrics-page. -->
+\`GET /metrics\` returns all metrics in the text format of Prometheus. If \`API_KEY\` is set, a request needs that key, or [another one](keys.md) with the
+scope \`read\`; it may be the password of HTTP Basic. Names of the daemon's metrics begin with \`tallyman_\`; units are base units. Labels are bounded:
+sellers come from the settings, all other values from fixed lists. No label is an id of an order, a command or an event.
 
-\`deploy/prometheus/alerts.yaml\` has alert rules, \`deploy/prometheus/alerts.test.yaml\` the cases that try them (\`promtool test rules\`),
-\`deploy/grafana/dashboard.json\` a dashboard. [runbooks.md](runbooks.md) says what to do.
+\`deploy/prometheus/alerts.yaml\` has alert rules, \`deploy/prometheus/alerts.test.yaml\` their tests (\`promtool test rules\`), and
+\`deploy/grafana/dashboard.json\` a dashboard. [runbooks.md](runbooks.md) explains what to do when an alert fires.
 
 `
 

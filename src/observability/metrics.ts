@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** How a run of a job ended; `again`: to be run later, not counted as an attempt; `capped`: too many runs without an end. */
+/** How a run of a job ended. `again`: to be run later, not counted as an attempt; `capped`: too many runs without an end. */
 export type JobRunOutcome = 'done' | 'again' | 'retried' | 'failed' | 'invalid' | 'capped' | 'aborted'
 
 /** Settings of the metrics. */
@@ -17,9 +17,9 @@ const jobSeconds = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900]
 const waitSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600]
 
 /**
- * Declares all metrics of the program, in a separate registry. Its own names begin with `tallyman_`, in base units; those of the process have their
- * usual ones (`process_`, `nodejs_`), so that dashboards of others work. Labels are bounded: sellers come from the settings, all other values from
- * fixed lists; never an id of an order, a command or an event.
+ * Declares all metrics of the program, in a separate registry. Their names begin with `tallyman_`, in base units. Metrics of the process keep the usual
+ * names (`process_`, `nodejs_`), so that common dashboards work. Labels are bounded: sellers come from the settings, all other values from fixed
+ * lists; never an id of an order, a command or an event.
  */
 export const createMetrics = ({ version, commit = 'unknown', processMetrics = true }: MetricsOptions) => {
   const registry = new Registry()
@@ -72,7 +72,7 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
     ),
     rateLimitBlocked: gauge(
       'rate_limit_blocked_seconds',
-      'How long the marketplace has asked us to wait, from now on; 0: not at all.',
+      'Seconds until the marketplace accepts requests again, as it has requested; 0: now.',
       ['seller', 'operation'],
     ),
 
@@ -82,14 +82,14 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
       'stream',
       'outcome',
     ]),
-    pollLastSuccess: gauge('poll_last_success_timestamp_seconds', 'When a sync last ended well.', [
+    pollLastSuccess: gauge('poll_last_success_timestamp_seconds', 'When a sync last succeeded.', [
       'resource',
       'stream',
       'seller',
     ]),
     pollLag: gauge(
       'poll_lag_seconds',
-      'Age of the newest change that a sync can have seen in this process; of several processes the smallest counts.',
+      'Age of the newest change that a sync in this process can have read; of several processes, take the minimum.',
       ['resource', 'stream', 'seller'],
     ),
 
@@ -108,14 +108,14 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
     ),
     workWaiting: gauge(
       'work_waiting_seconds',
-      'How long the step of a command or event that is due has waited for a process, at most; 0: none waits. What autoscaling goes by.',
+      'Maximum time that a due step of a command or event has waited for a process; 0: none waits. For autoscaling.',
       [],
     ),
-    alarmsOpen: gauge('alarms_open', 'Open alarms that nobody has silenced (docs/alarms.md).', ['kind', 'severity']),
+    alarmsOpen: gauge('alarms_open', 'Open alarms that are not silenced (docs/alarms.md).', ['kind', 'severity']),
     alarmsSilenced: gauge('alarms_silenced', 'Open alarms that an operator has silenced.', ['kind', 'severity']),
     ordersAcknowledgeLate: gauge(
       'orders_acknowledge_late',
-      'Open orders that were not acknowledged within the time that the marketplace wants.',
+      'Open orders that were not acknowledged within the time limit of the marketplace.',
       ['seller'],
     ),
     ordersShipLate: gauge('orders_ship_late', 'Open orders that should have been shipped by now.', ['seller']),
@@ -124,8 +124,8 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
       'Open orders that the marketplace cancels within a day because they were not shipped.',
       ['seller'],
     ),
-    sellersInState: gauge('sellers', 'Sellers in each state, as far as some process serves them.', ['state']),
-    deadLetters: gauge('dead_letters', 'Records and events that were given up and wait for an operator.', ['kind']),
+    sellersInState: gauge('sellers', 'Sellers in each state that a process serves.', ['state']),
+    deadLetters: gauge('dead_letters', 'Quarantined records and rejected events that wait for an operator.', ['kind']),
 
     webhookDeliveries: counter(
       'webhook_deliveries_total',
@@ -134,10 +134,10 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
     ),
     webhookEndpoints: gauge('webhook_endpoints', 'Webhook endpoints in each state.', ['state']),
     webhookPending: gauge('webhook_pending_deliveries', 'Messages that wait for their next attempt.', []),
-    webhookLag: gauge('webhook_lag_changes', 'Changes that the active webhook that is farthest behind has not read.', []),
+    webhookLag: gauge('webhook_lag_changes', 'Maximum number of changes that an active webhook has not read.', []),
     webhookOldest: gauge(
       'webhook_oldest_undelivered_timestamp_seconds',
-      'When the oldest change happened that an active webhook has not got; 0: none.',
+      'Time of the oldest change that was not delivered to an active webhook; 0: none.',
       [],
     ),
     webhookFanOuts: counter('webhook_fan_outs_total', 'Readings of the change feed for webhooks; outcome is done or failed.', [
@@ -156,7 +156,7 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
     ),
     httpRequestDuration: histogram(
       'http_request_duration_seconds',
-      'Time until a request was answered; one that waits for changes lasts as long as it waits.',
+      'Time until a request was answered, including the wait of a request for changes.',
       ['method', 'route', 'status'],
       requestSeconds,
     ),

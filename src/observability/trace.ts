@@ -11,19 +11,19 @@ export const activeTraceIds = (): object => {
     : {}
 }
 
-/** The active trace as a text to be stored with a job; null if nothing is traced. */
-export const carryTrace = (): string | null => {
+/** The active trace as a text that is stored with a job; null if there is no trace. */
+export const serializeTrace = (): string | null => {
   const carrier: Record<string, string> = {}
   propagation.inject(context.active(), carrier)
   return Object.keys(carrier).length === 0 ? null : JSON.stringify(carrier)
 }
 
-const carried = (text: string | null) => {
+const deserializeTrace = (text: string | null) => {
   if (text === null) return context.active()
   try {
     return propagation.extract(context.active(), JSON.parse(text))
   } catch {
-    // The stored text is not trusted (another program may have added the job): if it is unreadable, only the link is lost.
+    // The stored text is not trusted: another program may have added the job. If it is unreadable, only the link is lost.
     return context.active()
   }
 }
@@ -32,7 +32,7 @@ const carried = (text: string | null) => {
 export interface SpanOptions {
   readonly kind: 'producer' | 'consumer' | 'client' | 'internal'
   readonly attributes?: Attributes
-  /** The result of `carryTrace` where the work was requested. */
+  /** The result of `serializeTrace` at the time of the request. */
   readonly parent?: string | null
 }
 
@@ -48,7 +48,7 @@ export const inSpan = async <Result>(name: string, options: SpanOptions, work: (
   tracer.startActiveSpan(
     name,
     { kind: kinds[options.kind], ...(options.attributes === undefined ? {} : { attributes: options.attributes }) },
-    carried(options.parent ?? null),
+    deserializeTrace(options.parent ?? null),
     async (span) => {
       try {
         return await work()

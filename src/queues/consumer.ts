@@ -7,8 +7,8 @@ import {
   Worker,
   type WorkerOptions,
 } from 'bullmq'
-import { pause } from '../pause.ts'
-import { asError } from './faults.ts'
+import { pause } from '../util/sleep.ts'
+import { asError } from './errors.ts'
 import type { inboundQueue, QueueName } from './jobs.ts'
 
 /** A job as delivered by BullMQ. Its data is unknown until it has been validated. */
@@ -18,7 +18,7 @@ export type RawJob = Job<unknown, unknown, string>
 export interface ConsumerOptions {
   readonly queue: QueueName | typeof inboundQueue
   readonly concurrency: number
-  /** Whether jobs are handed over in the order in which they wait, at the price of one more round trip for each; left out: nearly. */
+  /** Whether jobs are processed strictly in their order, at the price of one more round trip each; default: nearly in order. */
   readonly inOrder?: boolean
   /** Lock duration: without a renewal for this time a job counts as stalled, in milliseconds. */
   readonly lockMs: number
@@ -26,9 +26,9 @@ export interface ConsumerOptions {
   readonly stalledIntervalMs: number
   /** Number of times that a job may stall before it fails. */
   readonly maxStalls: number
-  /** What it resolves with is the return value of the job. */
+  /** Its result is the return value of the job. */
   readonly process: (job: RawJob, token: string) => Promise<unknown>
-  /** How long ended jobs stay whose producer has not said so; left out: for ever. */
+  /** How long ended jobs are kept if their producer does not say so; default: for ever. */
   readonly keep?: { readonly completed: KeepJobs; readonly failed: KeepJobs }
   /** Milliseconds until the next attempt after this number of failed ones; -1: no further attempt. */
   readonly backoff: (attemptsMade: number, jobName: string) => number
@@ -38,8 +38,8 @@ export interface ConsumerOptions {
 /** Callbacks of a consumer. None of these may throw. */
 export interface ConsumerEvents {
   /** The queue was polled and answered. */
-  readonly turn: () => void
-  readonly fault: (error: Error) => void
+  readonly polled: () => void
+  readonly error: (error: Error) => void
   /** A job failed finally. */
   readonly failed: (job: RawJob | undefined, error: Error) => void
   readonly stalled: (jobId: string) => void
@@ -60,17 +60,17 @@ export interface Consumer {
 }
 
 const firstPauseMs = 100
-const longestPauseMs = 5_000
+const maxPauseMs = 5_000
 /** Maximum interval of polling when idle, in seconds: it limits the delay after a lost notification. */
-const longestBlockSeconds = 5
+const maxBlockSeconds = 5
 
-const lostLock = /^could not renew lock for job /
+const lostLockMessage = /^could not renew lock for job /
 
 /**
- * BullMQ's worker with a back-off: BullMQ retries at once when a fetch fails for anything but a refused connection (a server that shuts down or
+ * BullMQ's worker with a back-off. BullMQ retries immediately when a fetch fails for anything but a refused connection (a server that shuts down or
  * starts up, a name that does not resolve, a full disk), which is a busy loop. Here every consecutive failure waits longer.
  */
-class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown, string, B, JobProgress, C> {
+class BackoffWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown, string, B, JobProgress, C> {
   readonly #events: ConsumerEvents
   readonly #inOrder: boolean
   readonly #closing = new AbortController()
@@ -82,8 +82,8 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
     this.#events = options.on
     this.#inOrder = options.inOrder ?? false
     this.on('error', (error) => {
-      // Told by `lockRenewalFailed` before: whoever runs the job says so, and whose it is. The store has no fault.
-      if (!lostLock.test(error.message)) this.#events.fault(asError(error))
+      // `lockRenewalFailed` was emitted before: the run of the job logs it with its seller. The store is available.
+      if (!lostLockMessage.test(error.message)) this.#events.error(asError(error))
     })
     this.on('failed', (job, error) => this.#events.failed(job, asError(error)))
     this.on('stalled', (jobId) => this.#events.stalled(jobId))
@@ -93,8 +93,8 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
   }
 
   #pauseMs(): number {
-    const longestMs = Math.min(firstPauseMs * 2 ** this.#failuresInARow, longestPauseMs)
-    return longestMs * (0.75 + Math.random() / 4)
+    const maxMs = Math.min(firstPauseMs * 2 ** this.#failuresInARow, maxPauseMs)
+    return maxMs * (0.75 + Math.random() / 4)
   }
 
   async #wait(milliseconds: number): Promise<void> {
@@ -107,17 +107,17 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
     try {
       const job = await super.moveToActive(token, name)
       this.#failuresInARow = 0
-      this.#events.turn()
+      this.#events.polled()
       return job
     } catch (error) {
-      this.#events.fault(asError(error))
+      this.#events.error(asError(error))
       await this.#wait(this.#pauseMs())
       this.#failuresInARow += 1
       throw error
     }
   }
 
-  // The end of a job may fetch the next one, while another one is being fetched: of two answers on two connections either may come first.
+  // The end of a job may fetch the next job while another fetch is in progress: the two answers may arrive in either order.
   override processJob(
     job: RawJob,
     token: string,
@@ -127,10 +127,10 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
   }
 
   protected override getBlockTimeout(blockUntil: number): number {
-    return Math.min(super.getBlockTimeout(blockUntil), longestBlockSeconds)
+    return Math.min(super.getBlockTimeout(blockUntil), maxBlockSeconds)
   }
 
-  // BullMQ's pause between failures; without a duration it is the one after a failed wait for jobs, which it would repeat ten times a second.
+  // BullMQ's pause between failures. Without a duration it follows a failed wait for jobs, which BullMQ would repeat ten times a second.
   override async delay(milliseconds?: number): Promise<void> {
     if (milliseconds === undefined) this.#failuresInARow += 1
     await this.#wait(milliseconds ?? this.#pauseMs())
@@ -143,7 +143,7 @@ export const createConsumer = <B extends IQueueBackend, C>(
   connection: Pick<WorkerOptions<C>, 'connection' | 'prefix' | 'skipVersionCheck'>,
   factory: BackendFactory<B, C>,
 ): Consumer => {
-  const worker = new PatientWorker(
+  const worker = new BackoffWorker(
     options,
     {
       ...connection,
@@ -163,7 +163,7 @@ export const createConsumer = <B extends IQueueBackend, C>(
   return {
     ready: () => worker.waitUntilReady(),
     start: () => {
-      worker.run().catch((error: unknown) => options.on.fault(asError(error)))
+      worker.run().catch((error: unknown) => options.on.error(asError(error)))
     },
     pause: () => worker.pause(true),
     close: (force) => worker.close(force),

@@ -1,17 +1,17 @@
 import { DelayedError, UnrecoverableError } from 'bullmq'
 import type { Logger } from '../observability/log.ts'
-import { pause } from '../pause.ts'
-import type { QueueBackend } from './backend-interface.ts'
+import { pause } from '../util/sleep.ts'
+import type { QueueBackend } from './backend/backend-interface.ts'
 import type { Consumer, RawJob } from './consumer.ts'
-import { asError, withDeadline } from './faults.ts'
+import { asError, withDeadline } from './errors.ts'
 import { inboundQueue } from './jobs.ts'
 
 /**
- * What came of a job that another program has added. `data` is what remains of its data in the queue: nothing personal.
+ * Result of a job that another program has added. `data` replaces its data in the queue, without personal data.
  *
- * - done: it completes with the value.
- * - refused: it fails with the message, and is not tried again.
- * - later: it could not be looked at now, and comes back.
+ * - done: the job completes with the value.
+ * - refused: the job fails with the message and is not retried.
+ * - later: the job could not be processed now and is delayed.
  */
 export type InboundOutcome =
   | { readonly kind: 'done'; readonly value: object; readonly data: object }
@@ -26,24 +26,24 @@ export interface InboundOptions {
   readonly log: Logger
   readonly lockMs: number
   readonly stalledIntervalMs: number
-  /** Jobs are handed over in the order in which they are fetched, so many at once. What throws comes back later. */
+  /** Called in the order in which the jobs are fetched, concurrently. A job whose call throws is delayed. */
   readonly handle: (data: unknown, signal: AbortSignal) => Promise<InboundOutcome>
 }
 
 /** The inbound queue, as this process consumes it. */
 export interface Inbound {
-  /** Fetches no more jobs, and waits a moment for those that run; others are recovered by another process. Never rejects. */
+  /** Fetches no more jobs and waits some seconds for running ones; another process recovers the rest. Never rejects. */
   close(): Promise<void>
 }
 
-const atOnce = 8
+const concurrency = 8
 const connectTimeoutMs = 5_000
-const longestPauseMs = 5_000
-/** Running jobs get so long when the process stops; then their signal is aborted, and they get it once more. */
+const maxPauseMs = 5_000
+/** Grace period of running jobs when the process stops; then their signal is aborted, and the same period follows. */
 const graceMs = 3_000
-/** A job that fails for no fault of its own comes back after so long. */
-const afterErrorMs = 5_000
-/** The producer decides how long ended jobs stay, or else these do: in seconds. */
+/** Delay of a job whose processing failed. */
+const errorDelayMs = 5_000
+/** How long ended jobs are kept if their producer does not say so; ages in seconds. */
 const keptCompleted = { age: 3_600, count: 1_000 }
 const keptFailed = { age: 7 * 86_400, count: 1_000 }
 
@@ -54,7 +54,7 @@ export const serveInbound = (options: InboundOptions): Inbound => {
   const stopping = new AbortController()
   let consumer: Consumer | null = null
 
-  const putOff = async (job: RawJob, token: string, delayMs: number): Promise<never> => {
+  const postpone = async (job: RawJob, token: string, delayMs: number): Promise<never> => {
     await job.moveToDelayed(Date.now() + delayMs, token)
     throw new DelayedError()
   }
@@ -62,10 +62,10 @@ export const serveInbound = (options: InboundOptions): Inbound => {
   const run = async (job: RawJob, token: string): Promise<object> => {
     const fields = { queue: inboundQueue, job_id: job.id }
     const outcome = await handle(job.data, stopping.signal).catch((error: unknown): InboundOutcome => {
-      log.warn({ ...fields, err: error }, 'an event of the queue could not be taken; it comes back')
-      return { kind: 'later', delayMs: afterErrorMs, reason: asError(error).message }
+      log.warn({ ...fields, err: error }, 'an event of the queue could not be processed; it will be retried')
+      return { kind: 'later', delayMs: errorDelayMs, reason: asError(error).message }
     })
-    if (outcome.kind === 'later') return putOff(job, token, outcome.delayMs)
+    if (outcome.kind === 'later') return postpone(job, token, outcome.delayMs)
     await job.updateData(outcome.data)
     if (outcome.kind === 'done') return outcome.value
     throw new UnrecoverableError(outcome.message)
@@ -74,7 +74,7 @@ export const serveInbound = (options: InboundOptions): Inbound => {
   const connect = (): Consumer =>
     backend.consumer({
       queue: inboundQueue,
-      concurrency: atOnce,
+      concurrency,
       inOrder: true,
       lockMs,
       stalledIntervalMs,
@@ -83,15 +83,15 @@ export const serveInbound = (options: InboundOptions): Inbound => {
       process: run,
       backoff: () => -1,
       on: {
-        turn: () => backend.report(true),
-        fault: (error) => backend.fault(error),
+        polled: () => backend.reportAvailable(true),
+        error: (error) => backend.reportError(error),
         failed: (job, error) => {
           log.warn({ queue: inboundQueue, job_id: job?.id, reason: error.message }, 'an event of the queue was refused')
         },
         stalled: (jobId) => {
           log.warn({ queue: inboundQueue, job_id: jobId }, 'job recovered from a worker that no longer answers')
         },
-        // An event that is taken twice is a duplicate of itself.
+        // An event that is processed twice is stored once.
         locksRenewed: () => undefined,
         locksLost: () => undefined,
       },
@@ -99,28 +99,28 @@ export const serveInbound = (options: InboundOptions): Inbound => {
 
   const open = async (): Promise<void> => {
     await opened
-    for (let pauseMs = 250; !closing.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      const made = connect()
+    for (let pauseMs = 250; !closing.signal.aborted; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
+      const created = connect()
       try {
-        await withDeadline(made.ready(), connectTimeoutMs, `connecting the consumer of ${inboundQueue}`)
+        await withDeadline(created.ready(), connectTimeoutMs, `connecting the consumer of ${inboundQueue}`)
       } catch (error) {
-        backend.fault(error)
-        await end(made, true)
+        backend.reportError(error)
+        await end(created, true)
         await pause(pauseMs, closing.signal)
         continue
       }
-      if (closing.signal.aborted) return end(made, true)
-      consumer = made
-      made.start()
+      if (closing.signal.aborted) return end(created, true)
+      consumer = created
+      created.start()
       return
     }
   }
 
-  const end = async (made: Consumer, force: boolean): Promise<void> => {
+  const end = async (ending: Consumer, force: boolean): Promise<void> => {
     try {
-      await made.close(force)
+      await ending.close(force)
     } catch (error) {
-      backend.fault(error)
+      backend.reportError(error)
     }
   }
 
@@ -132,12 +132,12 @@ export const serveInbound = (options: InboundOptions): Inbound => {
     await within(ended, graceMs)
     stopping.abort()
     await within(ended, graceMs)
-    // A store that is away confirms no end.
+    // An unavailable store confirms no end.
     await within(end(running, true), graceMs)
   }
 
   let closed: Promise<void> | undefined
-  open().catch((error: unknown) => backend.fault(error))
+  open().catch((error: unknown) => backend.reportError(error))
   return {
     close: () => {
       closed ??= close()

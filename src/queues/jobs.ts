@@ -2,25 +2,36 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
 // Glossary
-//   job        a signal that something is due; contains ids only, Postgres defines the work
-//   run        one start of a job's handler; ends in done, in "again at", or in an error
+//   job        a signal that something is due; contains ids only, Postgres defines the work. Exception: a job of `erp-events` contains its event
+//   run        one start of a job's handler; ends as done, with a time for the next run, or in an error
 //   attempt    a run that ended in an error; counted by BullMQ, limited by `attempts`
-//   tick       the job that a scheduler creates; only enqueues the job that it represents
+//   tick       the job that a scheduler adds at each of its times
 //   relay      derives due jobs from Postgres and enqueues them again (`relay.ts`)
 
 /** The queues, in the order in which they are drained. */
-export const queueNames = ['sync', 'commands', 'events', 'webhooks', 'housekeeping'] as const
+export const queueNames = ['polls', 'backfills', 'commands', 'events', 'webhooks', 'maintenance'] as const
 export type QueueName = (typeof queueNames)[number]
 
-/** The queue that other programs add jobs to: ERP events (docs/events.md). Nobody else's jobs are in it. */
+/**
+ * The queue to which other programs add ERP events (docs/events.md). It holds no other jobs. A waiting job contains its event, which is stored nowhere
+ * else: it cannot be derived from Postgres, and may contain a buyer's data.
+ */
 export const inboundQueue = 'erp-events'
+
+/** Every queue of the store, as pages and metrics show them. */
+export const shownQueues = [...queueNames, inboundQueue] as const
+export type ShownQueue = (typeof shownQueues)[number]
 
 const id = z.string().min(1).max(1_000)
 
-/** Every kind of job: its queue and its payload. Unknown fields are refused: a job never holds a second copy of the data. */
+/** Every kind of job: its queue and its payload. Unknown fields are refused: a job holds ids, never a copy of the data. */
 export const jobDefinitions = {
-  /** Brings one stream of a seller's resource up to date. */
-  'sync.run': { queue: 'sync', data: z.strictObject({ sellerId: id, resource: id, stream: id }) },
+  /** Runs those streams of a seller's resource that are due; added by the resource's scheduler. */
+  'poll.run': { queue: 'polls', data: z.strictObject({ sellerId: id, resource: id }) },
+  /** Continues one stream that a poll has not finished, or runs one on request. */
+  'sync.run': { queue: 'polls', data: z.strictObject({ sellerId: id, resource: id, stream: id }) },
+  /** The same for a stream that reads past or all records: separate, so that no poll waits for it. */
+  'backfill.run': { queue: 'backfills', data: z.strictObject({ sellerId: id, resource: id, stream: id }) },
   /** Executes the next step of a command. */
   'command.run': { queue: 'commands', data: z.strictObject({ commandId: id }) },
   /** Derives commands from a stored ERP event. */
@@ -28,9 +39,9 @@ export const jobDefinitions = {
   /** Attempts to deliver a message to a webhook. */
   'webhook.deliver': { queue: 'webhooks', data: z.strictObject({ endpointId: id, deliveryId: z.string().regex(/^\d{1,18}$/) }) },
   /** Checks whether the credentials of a stopped seller are accepted again. */
-  'seller.probe': { queue: 'housekeeping', data: z.strictObject({ sellerId: id }) },
+  'seller.probe': { queue: 'maintenance', data: z.strictObject({ sellerId: id }) },
   /** Maintenance: trimming, sweeps, alarms. */
-  'housekeeping.run': { queue: 'housekeeping', data: z.strictObject({ task: id }) },
+  'maintenance.run': { queue: 'maintenance', data: z.strictObject({ task: id }) },
 } as const satisfies Record<string, { queue: QueueName; data: z.ZodType<Readonly<Record<string, string>>> }>
 
 export type JobName = keyof typeof jobDefinitions
@@ -41,12 +52,14 @@ export const isJobName = (name: string): name is JobName => Object.hasOwn(jobDef
 
 /** Payload schemas by job name. */
 export const jobSchemas: { readonly [Name in JobName]: z.ZodType<JobData<Name>> } = {
+  'poll.run': jobDefinitions['poll.run'].data,
   'sync.run': jobDefinitions['sync.run'].data,
+  'backfill.run': jobDefinitions['backfill.run'].data,
   'command.run': jobDefinitions['command.run'].data,
   'event.process': jobDefinitions['event.process'].data,
   'webhook.deliver': jobDefinitions['webhook.deliver'].data,
   'seller.probe': jobDefinitions['seller.probe'].data,
-  'housekeeping.run': jobDefinitions['housekeeping.run'].data,
+  'maintenance.run': jobDefinitions['maintenance.run'].data,
 }
 
 /** How a job is enqueued. */
@@ -55,7 +68,7 @@ export interface EnqueueOptions {
   readonly delayMs?: number
   /** Run it now even if it waits for a later time, and even if it has just failed. */
   readonly runNow?: boolean
-  /** Its work has only just come to be: there is no job of it yet, so none is looked for. Only for `enqueueMany`. */
+  /** Its work is new: it has no job yet, so no existing one is searched. Only for `enqueueMany`. */
   readonly fresh?: boolean
 }
 
@@ -70,10 +83,10 @@ export interface PlainJob extends EnqueueOptions {
   readonly data: Readonly<Record<string, string>>
 }
 
-const longestPlainId = 200
+const maxPlainIdLength = 200
 
-/** Half of a pair, which cannot be encoded, as `%u` and its digits, which no encoded text has. Every text has a form of its own. */
-const encoded = (text: string): string =>
+/** Encodes a text. Lone surrogates, which `encodeURIComponent` rejects, become `%u` and hexadecimal digits; different texts stay different. */
+const encode = (text: string): string =>
   text.isWellFormed()
     ? encodeURIComponent(text)
     : text.replace(/\p{Surrogate}|\P{Surrogate}+/gu, (part) =>
@@ -81,20 +94,17 @@ const encoded = (text: string): string =>
       )
 
 /**
- * The id of a job, derived from its name and data: the same work is the same job, so a second enqueue adds none.
+ * The id of a job, derived from its name and data: the same work has the same id, so a second enqueue adds nothing.
  * Without `:`, which BullMQ refuses in an id.
  */
-export const jobIdOf = (name: JobName, data: Readonly<Record<string, string>>): string => {
+export const buildJobId = (name: JobName, data: Readonly<Record<string, string>>): string => {
   const parts = Object.keys(data)
     .sort()
-    .map((key) => encoded(data[key] ?? '').replaceAll('~', '%7E'))
+    .map((key) => encode(data[key] ?? '').replaceAll('~', '%7E'))
   const plain = [name, ...parts].join('~')
   // Event ids come from outside and may be long; an index entry of Postgres is limited to 2.7 kB.
-  return plain.length <= longestPlainId ? plain : `${name}~${createHash('sha256').update(plain).digest('base64url')}`
+  return plain.length <= maxPlainIdLength ? plain : `${name}~${createHash('sha256').update(plain).digest('base64url')}`
 }
 
-/**
- * How a run of a job ended: it is done, or it is to be run again at a time. Waiting does not count as an attempt and occupies no worker.
- * `reason` is logged.
- */
+/** How a run of a job ended: done, or to be run again at a time. Waiting does not count as an attempt and occupies no worker. `reason` is logged. */
 export type JobOutcome = { readonly done: true } | { readonly runAgainAt: Date; readonly reason: string }

@@ -1,11 +1,11 @@
 import type { JobsOptions, Queue } from 'bullmq'
 import type { Metrics } from '../observability/metrics.ts'
-import { carryTrace, inSpan, messagingAttributes } from '../observability/trace.ts'
-import type { QueueBackend } from './backend-interface.ts'
-import { asError, isConnectionFault, QueuesUnavailable, withDeadline } from './faults.ts'
-import { jobDefinitions, jobIdOf, type PlainJob, type QueueName } from './jobs.ts'
+import { inSpan, messagingAttributes, serializeTrace } from '../observability/trace.ts'
+import type { QueueBackend } from './backend/backend-interface.ts'
+import { asError, isConnectionError, QueuesUnavailable, withDeadline } from './errors.ts'
+import { buildJobId, jobDefinitions, type PlainJob, type QueueName } from './jobs.ts'
 
-/** Result of an enqueue. `exists`: the job exists already, waiting or running; `replaced`: it had ended and starts again. */
+/** Result of an enqueue. `exists`: the job is already waiting or running; `replaced`: it had ended and starts again. */
 export interface EnqueueResult {
   readonly jobId: string
   readonly outcome: 'added' | 'exists' | 'promoted' | 'replaced'
@@ -17,19 +17,19 @@ export interface ProducerOptions {
   readonly metrics: Metrics
   readonly timeoutMs: number
   readonly failedRestMs: number
-  /** The lane of a job within its queue: those of a lower number come first. */
-  readonly laneOf: (job: PlainJob) => number
+  /** The lane of a job within its queue; lower lanes run first. */
+  readonly findLane: (job: PlainJob) => number
 }
 
 const keptFailedJobs = 500
-const jobsABulk = 500
-const lookupsAtOnce = 8
-/** A job may change between being read and being changed: number of retries. */
-const looks = 4
+const bulkSize = 500
+const lookupConcurrency = 8
+/** A job may change between being read and being changed: number of attempts. */
+const maxAttempts = 4
 
 /** Settings of every job, a scheduler's included. The consumer decides on the number and times of retries. */
 export const storedOptions = {
-  // A job that ended releases its id at once, so that the same work can be enqueued again.
+  // A job that ended releases its id immediately, so that the same work can be enqueued again.
   removeOnComplete: true,
   removeOnFail: { count: keptFailedJobs },
   attempts: 1_000,
@@ -37,12 +37,12 @@ export const storedOptions = {
   stackTraceLimit: 3,
 } as const satisfies JobsOptions
 
-const optionsFor = (job: PlainJob, jobId: string, lane: number): JobsOptions => {
-  const trace = carryTrace()
+const buildJobOptions = (job: PlainJob, jobId: string, lane: number): JobsOptions => {
+  const trace = serializeTrace()
   return {
     ...storedOptions,
     jobId,
-    // To BullMQ no priority is the highest one.
+    // For BullMQ, no priority is the highest one.
     ...(lane > 0 ? { priority: lane } : {}),
     ...(job.delayMs !== undefined && job.delayMs > 0 && job.runNow !== true ? { delay: Math.ceil(job.delayMs) } : {}),
     ...(trace === null ? {} : { telemetry: { metadata: trace } }),
@@ -50,18 +50,18 @@ const optionsFor = (job: PlainJob, jobId: string, lane: number): JobsOptions => 
 }
 
 /** Adds jobs to the queues. */
-export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, laneOf }: ProducerOptions) => {
-  const optionsOf = (job: PlainJob, jobId: string): JobsOptions => optionsFor(job, jobId, laneOf(job))
+export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, findLane }: ProducerOptions) => {
+  const buildOptions = (job: PlainJob, jobId: string): JobsOptions => buildJobOptions(job, jobId, findLane(job))
 
   const restedEnough = (finishedOn: number | undefined): boolean =>
     finishedOn === undefined || Date.now() - finishedOn >= failedRestMs
 
   const put = async (queue: Queue, job: PlainJob, jobId: string): Promise<EnqueueResult['outcome']> => {
-    let fault: unknown
-    for (let look = 0; look < looks; look += 1) {
+    let lastError: unknown
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const known = await queue.getJob(jobId)
       if (known === undefined) {
-        await queue.add(job.name, job.data, optionsOf(job, jobId))
+        await queue.add(job.name, job.data, buildOptions(job, jobId))
         return 'added'
       }
       const state = await known.getState()
@@ -69,7 +69,7 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
         if (state === 'failed' || state === 'completed') {
           if (state === 'failed' && job.runNow !== true && !restedEnough(known.finishedOn)) return 'exists'
           await known.remove()
-          await queue.add(job.name, job.data, optionsOf(job, jobId))
+          await queue.add(job.name, job.data, buildOptions(job, jobId))
           return 'replaced'
         }
         if (state === 'delayed' && job.runNow === true) {
@@ -79,12 +79,12 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
         // Unknown: it ended between the two reads.
         if (state !== 'unknown') return 'exists'
       } catch (error) {
-        if (isConnectionFault(error)) throw error
-        fault = error
+        if (isConnectionError(error)) throw error
+        lastError = error
       }
     }
-    if (fault === undefined) return 'exists'
-    throw fault
+    if (lastError === undefined) return 'exists'
+    throw lastError
   }
 
   const clearFailed = async (queue: Queue, jobIds: ReadonlySet<string>): Promise<void> => {
@@ -94,7 +94,7 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
       try {
         await job.remove()
       } catch (error) {
-        if (isConnectionFault(error)) throw error
+        if (isConnectionError(error)) throw error
         // Another process has just enqueued it again, as intended.
       }
     }
@@ -105,7 +105,7 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
       return await withDeadline(work(backend.queue(name)), timeoutMs, `enqueueing in ${name}`)
     } catch (thrown) {
       const error = asError(thrown)
-      if (error instanceof QueuesUnavailable || !isConnectionFault(error)) throw error
+      if (error instanceof QueuesUnavailable || !isConnectionError(error)) throw error
       throw new QueuesUnavailable(`the queue ${name} cannot be reached: ${error.message}`, { cause: error })
     }
   }
@@ -114,7 +114,7 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
 
   const enqueue = (job: PlainJob): Promise<EnqueueResult> => {
     const name = jobDefinitions[job.name].queue
-    const jobId = jobIdOf(job.name, job.data)
+    const jobId = buildJobId(job.name, job.data)
     return inSpan(
       `send ${name}`,
       { kind: 'producer', attributes: messagingAttributes('send', name, { name: job.name, id: jobId }) },
@@ -132,7 +132,7 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
   }
 
   const enqueueBulk = async (name: QueueName, jobs: readonly PlainJob[], fresh: boolean): Promise<void> => {
-    const entries = jobs.map((job) => ({ job, jobId: jobIdOf(job.name, job.data) }))
+    const entries = jobs.map((job) => ({ job, jobId: buildJobId(job.name, job.data) }))
     await inSpan(
       `send ${name}`,
       {
@@ -142,7 +142,9 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
       () =>
         guarded(name, async (queue) => {
           if (!fresh) await clearFailed(queue, new Set(entries.map(({ jobId }) => jobId)))
-          await queue.addBulk(entries.map(({ job, jobId }) => ({ name: job.name, data: job.data, opts: optionsOf(job, jobId) })))
+          await queue.addBulk(
+            entries.map(({ job, jobId }) => ({ name: job.name, data: job.data, opts: buildOptions(job, jobId) })),
+          )
         }),
     )
     for (const { job } of entries) count(job, 'bulk')
@@ -150,8 +152,8 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
 
   const enqueueMany = async (jobs: readonly PlainJob[]): Promise<number> => {
     const urgent = jobs.filter((job) => job.runNow === true)
-    for (let from = 0; from < urgent.length; from += lookupsAtOnce)
-      await Promise.all(urgent.slice(from, from + lookupsAtOnce).map(enqueue))
+    for (let from = 0; from < urgent.length; from += lookupConcurrency)
+      await Promise.all(urgent.slice(from, from + lookupConcurrency).map(enqueue))
     const others = jobs.filter((job) => job.runNow !== true)
     for (const fresh of [true, false]) {
       const ordinary = Map.groupBy(
@@ -159,8 +161,8 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
         (job) => jobDefinitions[job.name].queue,
       )
       for (const [name, group] of ordinary) {
-        for (let from = 0; from < group.length; from += jobsABulk)
-          await enqueueBulk(name, group.slice(from, from + jobsABulk), fresh)
+        for (let from = 0; from < group.length; from += bulkSize)
+          await enqueueBulk(name, group.slice(from, from + bulkSize), fresh)
       }
     }
     return jobs.length

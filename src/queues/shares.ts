@@ -1,25 +1,25 @@
-/** So long a run waits for a slot of its seller's share, in milliseconds, where nothing else is said. */
-export const defaultPatienceMs = 250
-const soonestMs = 500
-const latestMs = 10_000
+/** Default of how long a run waits for a slot, in milliseconds. */
+export const defaultTimeoutMs = 250
+const minRetryMs = 500
+const maxRetryMs = 10_000
 
-/** So many slots, divided among sellers: who holds how many, and who may have another one. Pure: nobody waits here. */
+/** The division of slots among sellers. Pure: it does not wait. */
 export interface Shares {
   /** Whether a seller may have another slot: it holds fewer than are free. */
   mayHave(sellerId: string): boolean
   heldBy(sellerId: string): number
-  /** Takes a slot, also beyond the share: whoever asks for it has asked {@link mayHave}. */
+  /** Takes a slot, without a check: the caller has checked {@link mayHave}. */
   occupy(sellerId: string): void
   release(sellerId: string): void
 }
 
-/** Slots that nobody holds. */
+/** Creates shares in which all slots are free. */
 export const createShares = (total: number): Shares => {
   const held = new Map<string, number>()
   let free = total
   const heldBy = (sellerId: string): number => held.get(sellerId) ?? 0
   return {
-    // While fewer than half are taken, nobody holds as many as are free.
+    // While fewer than half are taken, no seller holds as many as are free.
     mayHave: (sellerId) => total - free < free || heldBy(sellerId) < free,
     heldBy,
     occupy: (sellerId) => {
@@ -35,17 +35,17 @@ export const createShares = (total: number): Shares => {
   }
 }
 
-/** Which of the waiting sellers has the slot that has come free: of those that may have another one whoever holds least; null: none may. */
+/** The waiting seller that gets the next free slot: of those that may have another one, the one with the fewest slots; null: none may. */
 export const nextToAdmit = (shares: Shares, waiting: Iterable<string>): string | null => {
   let next: string | null = null
   for (const sellerId of waiting) {
     if (shares.mayHave(sellerId) && (next === null || shares.heldBy(sellerId) < shares.heldBy(next))) next = sellerId
-    // Nobody holds less.
+    // No seller holds fewer.
     if (next !== null && shares.heldBy(next) === 0) return next
   }
   return next
 }
 
-/** After so many milliseconds a job comes back for which no slot came free, later each time. `random` in [0, 1). */
-export const turnedAwayForMs = (starts: number, random: number): number =>
-  Math.min(soonestMs * 2 ** Math.min(starts - 1, 10), latestMs) * (0.75 + random / 2)
+/** Delay of a job that got no slot, in milliseconds; longer with each start. `random` in [0, 1). */
+export const slotRetryMs = (starts: number, random: number): number =>
+  Math.min(minRetryMs * 2 ** Math.min(starts - 1, 10), maxRetryMs) * (0.75 + random / 2)

@@ -1,40 +1,39 @@
-import { pause } from '../pause.ts'
+import { pause } from '../util/sleep.ts'
 import type { JobOutcome } from './jobs.ts'
-import { createShares, defaultPatienceMs, nextToAdmit, turnedAwayForMs } from './shares.ts'
+import { createShares, defaultTimeoutMs, nextToAdmit, slotRetryMs } from './shares.ts'
 
-/** Gives a slot back; to be called once, when the run has ended. */
+/** Releases a slot; called once, when the run has ended. */
 export type Release = () => void
 
 /** The slots of one kind of work in this process, shared by the sellers. */
 export interface Slots {
   /**
-   * A slot for a run of this seller. Waits a moment for one while the seller has its share; null: none came free, or the signal fired. Of a seller
-   * for whom none came free the next are turned away at once, until one of its runs ends.
+   * A slot for a run of this seller; waits for one while the seller holds its share. Null: none became free in time, or the signal is aborted. After
+   * such a timeout, further runs of the seller get null without waiting until one of its runs ends.
    */
   take(sellerId: string, signal: AbortSignal): Promise<Release | null>
 }
 
 /** Settings of slots. */
 export interface SlotsOptions {
-  /** All of them; two at least. One seller alone has half of them. */
+  /** Number of slots, at least two. A seller without competition gets half of them. */
   readonly total: number
-  /** So long a run waits for a slot of its seller's share, in milliseconds: longer than most runs last. */
-  readonly patienceMs?: number
+  /** How long a run waits for a slot, in milliseconds: longer than most runs last. */
+  readonly timeoutMs?: number
 }
 
-interface Waiting {
+interface WaitingRun {
   readonly admit: (release: Release) => void
 }
 
 /**
- * Slots of which no seller can hold all: a seller gets another one while it holds fewer than are free. One alone has half of them; each of several
- * that want more than they get has as many as stay free for whoever comes next, so that the runs of one seller that last for half a minute keep no
- * other one waiting.
+ * Slots of which no seller can hold all: a seller gets another slot while it holds fewer than are free. A single seller gets half of them. Several
+ * sellers that want more each get as many as stay free for the next one: long runs of one seller do not delay another seller.
  */
-export const createSlots = ({ total, patienceMs = defaultPatienceMs }: SlotsOptions): Slots => {
+export const createSlots = ({ total, timeoutMs = defaultTimeoutMs }: SlotsOptions): Slots => {
   const shares = createShares(total)
-  const waiting = new Map<string, Set<Waiting>>()
-  /** Sellers for whom a run has waited in vain since one of theirs ended. */
+  const waiting = new Map<string, Set<WaitingRun>>()
+  /** Sellers with a run that timed out after the last end of one of their runs. */
   const exhausted = new Set<string>()
 
   const occupy = (sellerId: string): Release => {
@@ -48,22 +47,22 @@ export const createSlots = ({ total, patienceMs = defaultPatienceMs }: SlotsOpti
     admitNext()
   }
 
-  /** Whoever holds least goes first. */
+  /** The seller with the fewest slots goes first. */
   const admitNext = (): void => {
     for (;;) {
       const sellerId = nextToAdmit(shares, waiting.keys())
       if (sellerId === null) return
       const [first] = waiting.get(sellerId) ?? []
-      if (first !== undefined) leave(sellerId, first)
+      if (first !== undefined) removeWaiting(sellerId, first)
       first?.admit(occupy(sellerId))
     }
   }
 
-  const leave = (sellerId: string, run: Waiting): boolean => {
+  const removeWaiting = (sellerId: string, run: WaitingRun): boolean => {
     const runs = waiting.get(sellerId)
-    const left = runs?.delete(run) ?? false
+    const removed = runs?.delete(run) ?? false
     if (runs?.size === 0) waiting.delete(sellerId)
-    return left
+    return removed
   }
 
   return {
@@ -72,17 +71,17 @@ export const createSlots = ({ total, patienceMs = defaultPatienceMs }: SlotsOpti
       if (shares.mayHave(sellerId) && !waiting.has(sellerId)) return occupy(sellerId)
       if (exhausted.has(sellerId)) return null
       const { promise, resolve } = Promise.withResolvers<Release>()
-      const run: Waiting = { admit: resolve }
-      const runs = waiting.get(sellerId) ?? new Set<Waiting>()
+      const run: WaitingRun = { admit: resolve }
+      const runs = waiting.get(sellerId) ?? new Set<WaitingRun>()
       waiting.set(sellerId, runs.add(run))
       const over = new AbortController()
-      const turnedAway = pause(patienceMs, AbortSignal.any([signal, over.signal])).then(() => {
-        if (!leave(sellerId, run)) return promise
+      const timedOut = pause(timeoutMs, AbortSignal.any([signal, over.signal])).then(() => {
+        if (!removeWaiting(sellerId, run)) return promise
         if (!signal.aborted) exhausted.add(sellerId)
         return null
       })
       try {
-        return await Promise.race([promise, turnedAway])
+        return await Promise.race([promise, timedOut])
       } finally {
         over.abort()
       }
@@ -90,11 +89,11 @@ export const createSlots = ({ total, patienceMs = defaultPatienceMs }: SlotsOpti
   }
 }
 
-/** Rather than run into the limit of starts a job ends; what is due is enqueued again from Postgres. */
-const mostStarts = 500
+/** A job ends before it reaches the limit of starts; the relay enqueues due work again from Postgres. */
+const maxStarts = 500
 
-/** The end of a run for which no slot came free: the job comes back, later each time, and holds no worker meanwhile. */
-export const turnedAway = (holder: string, starts: number, random: () => number = Math.random): JobOutcome => {
-  if (starts >= mostStarts) return { done: true }
-  return { runAgainAt: new Date(Date.now() + turnedAwayForMs(starts, random())), reason: `${holder} has its share of the slots` }
+/** Outcome of a run that got no slot: the job is delayed, longer each time, and occupies no worker. `holder`: the seller or endpoint, for the log. */
+export const postponeForSlot = (holder: string, starts: number, random: () => number = Math.random): JobOutcome => {
+  if (starts >= maxStarts) return { done: true }
+  return { runAgainAt: new Date(Date.now() + slotRetryMs(starts, random())), reason: `${holder} has its share of the slots` }
 }

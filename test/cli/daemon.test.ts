@@ -43,7 +43,7 @@ const acceptedOrder = async (): Promise<{ purchaseOrderId: string; commandId: st
   const purchaseOrderId = await rig.sandbox.place({ lines: [{ lineNumber: '1', sku: 'A', quantity: 3, amount: '30.00' }] })
   const { file } = await eventFile('erp.order.accepted', { purchaseOrderId })
   const sent = await tallyman(['send', file, '--json'])
-  expect(sent.talk).toBe('')
+  expect(sent.messages).toBe('')
   expect(json(sent)).toMatchObject({ items: [{ status: 'accepted', commands: [expect.any(String)] }] })
   const commandId = await eventually(async () => {
     const run = await tallyman(['commands', 'list', '--order', purchaseOrderId, '--state', 'confirmed', '--json'])
@@ -94,10 +94,10 @@ describe('doctor', () => {
     )
     const run = await tallyman(['doctor', '--orders'])
     expect(run.code).toBe(1)
-    expect(run.out).toMatch(/^day +seller +named by +named +stored +missing +such as *$/m)
+    expect(run.out).toMatch(/^day +seller +named by +named +stored +missing +examples *$/m)
     expect(run.out).toMatch(/^\d{4}-\d\d-\d\d +sandbox-seller +\S+ +1 +0 +1 +never-listed *$/m)
-    expect(run.talk).toContain('1 order named, but not stored')
-    expect(run.talk).toContain('each is requested by its id')
+    expect(run.messages).toContain('1 order named, but not stored')
+    expect(run.messages).toContain('each is requested by its id')
     expect(json(await tallyman(['doctor', '--orders', '--json']))).toMatchObject({
       ok: false,
       items: [{ named: 1, stored: 0, missing: 1, missingIds: ['never-listed'] }],
@@ -118,15 +118,15 @@ describe('doctor', () => {
 test('the daemon is found by its DATA_DIR', async () => {
   const { TALLYMAN_URL: _, ...environment } = rig.environment
   const run = await cli(['sellers', 'list'], { ...environment, DATA_DIR: rig.sandbox.folder })
-  expect(run.talk).toBe('')
+  expect(run.messages).toBe('')
   expect(run.out).toMatch(/^sandbox-seller +active/m)
 })
 
 test('the daemon says what a resource may be completed to', async () => {
-  const { out, talk } = await tallyman(['complete', '--', 'sync', 'inv'])
-  expect({ out, talk }).toEqual({ out: 'inventory-log\n', talk: '' })
-  const away = await cli(['complete', '--', 'sync', 'inv'], { TALLYMAN_URL: 'http://127.0.0.1:1' })
-  expect(away).toEqual({ code: 0, out: '', talk: '' })
+  const { out, messages } = await tallyman(['complete', '--', 'sync', 'inv'])
+  expect({ out, messages }).toEqual({ out: 'inventory-log\n', messages: '' })
+  const unreachable = await cli(['complete', '--', 'sync', 'inv'], { TALLYMAN_URL: 'http://127.0.0.1:1' })
+  expect(unreachable).toEqual({ code: 0, out: '', messages: '' })
 })
 
 test('what doctor advises can be run as it is written', async () => {
@@ -145,13 +145,13 @@ test('what doctor advises can be run as it is written', async () => {
   const advised = planted.flatMap(({ advice = '' }) => [...advice.matchAll(/`tallyman ([^`]+)`/g)].map(([, words = '']) => words))
   expect(advised.length).toBeGreaterThanOrEqual(planted.length)
   for (const words of new Set(advised)) {
-    const { code, talk } = await tallyman(words.split(' '))
+    const { code, messages } = await tallyman(words.split(' '))
     // The command and the campaign were never there; everything else is done.
     const isThere = !/^(commands show|campaigns unwatch)/.test(words)
-    expect({ words, code, talk }).toEqual({
+    expect({ words, code, messages }).toEqual({
       words,
       code: isThere ? 0 : 1,
-      talk: isThere ? expect.any(String) : expect.stringMatching(/not found|no /i),
+      messages: isThere ? expect.any(String) : expect.stringMatching(/not found|no /i),
     })
   }
   await rig.sql(`DELETE FROM tallyman.alarms WHERE message = 'planted'`)
@@ -173,15 +173,15 @@ describe('send', () => {
     const before = await rig.sql('SELECT count(*) AS n FROM tallyman.erp_event')
     const lines = [{ sku: 'A', quantity: 1, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }]
     const { file } = await eventFile('erp.lines.unfulfillable', { purchaseOrderId, lines })
-    const told = await tallyman(['send', file, '--dry-run'])
-    expect(told.code).toBe(0)
-    expect(told.out).toMatch(/ accepted +cancel 1:1$/m)
+    const forecast = await tallyman(['send', file, '--dry-run'])
+    expect(forecast.code).toBe(0)
+    expect(forecast.out).toMatch(/ accepted +cancel 1:1$/m)
     expect(json(await tallyman(['send', file, '--dry-run', '--json']))).toMatchObject({ items: [{ would: 'accepted' }] })
     const wrong = await eventFile('erp.lines.unfulfillable', { purchaseOrderId, lines: [{ ...lines[0], quantity: 9 }] })
     const refused = await tallyman(['send', wrong.file, '--dry-run'])
     expect(refused.code).toBe(1)
     expect(refused.out).toMatch(/ rejected +data\.lines\[0\]\.quantity /m)
-    expect(refused.talk).toContain('1 of 1 events would be rejected')
+    expect(refused.messages).toContain('1 of 1 events would be rejected')
     expect(await rig.sql('SELECT count(*) AS n FROM tallyman.erp_event')).toEqual(before)
   })
 
@@ -190,30 +190,57 @@ describe('send', () => {
       purchaseOrderId: '1',
       parcels: [{ carrier: 'UPS', lines: [] }],
     })
-    const { code, out, talk } = await tallyman(['send', file])
+    const { code, out, messages } = await tallyman(['send', file])
     expect(code).toBe(1)
     expect(out).toBe('')
-    expect(talk).toContain('data.parcels[0].trackingNumber: ')
-    expect(talk).toContain('data.parcels[0].lines: ')
+    expect(messages).toContain('data.parcels[0].trackingNumber: ')
+    expect(messages).toContain('data.parcels[0].lines: ')
   })
 
   test('a list goes as a batch, from standard input', async () => {
     const orders = await Promise.all([1, 2].map(() => rig.sandbox.place({ lines: [{ sku: 'B', quantity: 1, amount: '5.00' }] })))
     const batch = orders.map((purchaseOrderId) => cloudEvent(accepted({ purchaseOrderId }), 'cli-test'))
     const run = await cli(['send', '-'], rig.environment, { input: JSON.stringify(batch) })
-    expect(run.talk).toBe('')
+    expect(run.messages).toBe('')
     for (const { id } of batch) expect(run.out).toMatch(new RegExp(`^${id} +cli-test +accepted`, 'm'))
   })
 
   test('an event that is not signed with the secret is refused', async () => {
     const { file } = await eventFile('erp.order.accepted', { purchaseOrderId: '1' })
     for (const secret of ['whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB', '']) {
-      const { code, talk } = await tallyman(['send', file], { EVENTS_SECRET: secret })
+      const { code, messages } = await tallyman(['send', file], { EVENTS_SECRET: secret })
       expect(code).toBe(1)
-      expect(talk).toMatch(/signature/)
-      expect(talk).toContain('set EVENTS_SECRET')
-      expect(talk).not.toContain('API_KEY')
+      expect(messages).toMatch(/signature/)
+      expect(messages).toContain('set EVENTS_SECRET')
+      expect(messages).not.toContain('API_KEY')
     }
+  })
+})
+
+test('an order that was refunded is found by the beginning of its tracking number, and shows what it left in', async () => {
+  const { purchaseOrderId } = await acceptedOrder()
+  const confirmed = async (type: string, data: object, kind: string): Promise<void> => {
+    const sent = await tallyman(['send', (await eventFile(type, { purchaseOrderId, ...data })).file])
+    expect(sent.messages).toBe('')
+    await eventually(async () => {
+      const { out } = await tallyman(['commands', '--order', purchaseOrderId])
+      if (!new RegExp(`${kind} +confirmed`).test(out)) throw new Error(`not confirmed yet: ${out}`)
+    })
+  }
+  const lines = [{ lineNumber: '1', quantity: 3 }]
+  const shippedAt = new Date().toISOString()
+  const parcel = { carrier: 'UPS', trackingNumber: '1ZKept0001', shippedAt, lines }
+  await confirmed('erp.shipment.dispatched', { parcels: [parcel] }, 'ship')
+  await confirmed('erp.credit.issued', { lines: lines.map((line) => ({ ...line, reason: 'DamagedItem' })) }, 'refund')
+  for (const [option, value] of [
+    ['--search', '1zkept'],
+    ['--tracking-number', '1ZKept0001'],
+  ] as const)
+    expect((await tallyman(['orders', option, value])).out).toMatch(new RegExp(`^${purchaseOrderId} `, 'm'))
+  const shown = await tallyman(['orders', 'show', purchaseOrderId])
+  expect(shown.out).toMatch(/^1 +UPS +1ZKept0001 +\d{4}-\S+ +3 +0 *$/m)
+  expect(json(await tallyman(['orders', 'show', purchaseOrderId, '--json']))).toMatchObject({
+    lines: [{ refunded: 3, statuses: [{ trackingNumber: null }], shipments: [{ shippedAt, quantity: 3, shownQuantity: 0 }] }],
   })
 })
 
@@ -227,7 +254,7 @@ describe('commands', () => {
     expect(shown.out).toContain('correlationId: ')
     const decided = await tallyman(['commands', 'retry', commandId, '--reason', 'to try'])
     expect(decided.code).toBe(1)
-    expect(decided.talk).toMatch(/is confirmed: it is settled/)
+    expect(decided.messages).toMatch(/is confirmed: it is settled/)
   })
 
   test('a held command is decided with who and why', async () => {
@@ -236,20 +263,20 @@ describe('commands', () => {
     const doctor = await tallyman(['doctor'])
     expect(doctor.out).toMatch(/^warn {2}commands: 1 command/m)
     const decided = await tallyman(['commands', 'confirm', commandId, '--reason', 'seen in the portal', '--by', 'Ada'])
-    expect(decided.talk).toBe('')
+    expect(decided.messages).toBe('')
     expect(decided.out).toBe(`command ${commandId} is confirmed now\n`)
     const shown = json(await tallyman(['commands', 'show', commandId, '--json'])) as { decisions: object[] }
     expect(shown.decisions).toMatchObject([{ decision: 'confirm', actor: 'Ada', reason: 'seen in the portal' }])
   })
 
   test('a command that does not exist', async () => {
-    const { code, talk } = await tallyman(['commands', 'show', 'no/such command'])
+    const { code, messages } = await tallyman(['commands', 'show', 'no/such command'])
     expect(code).toBe(1)
-    expect(talk).toContain('There is no command no/such command')
+    expect(messages).toContain('There is no command no/such command')
   })
 
   test('an empty list is no failure and leaves standard output empty', async () => {
-    expect(await tallyman(['commands', 'list', '--order', 'none'])).toEqual({ code: 0, out: '', talk: 'none\n' })
+    expect(await tallyman(['commands', 'list', '--order', 'none'])).toEqual({ code: 0, out: '', messages: 'none\n' })
   })
 
   test('--limit cuts the list and says so', async () => {
@@ -257,7 +284,7 @@ describe('commands', () => {
     await acceptedOrder()
     const run = await tallyman(['commands', 'list', '--limit', '1'])
     expect(run.out.trim().split('\n')).toHaveLength(2)
-    expect(run.talk).toContain('there are more')
+    expect(run.messages).toContain('there are more')
   })
 })
 
@@ -269,8 +296,8 @@ describe('sync and backfill', () => {
       resource: 'returns',
       jobs: ['sandbox-seller/returns/changed', 'sandbox-seller/returns/reread'],
     })
-    expect((await tallyman(['sync', 'bogus'])).talk).toContain('there are orders, returns')
-    expect((await tallyman(['sync', 'orders', '--seller', 'nobody'])).talk).toContain('--seller: ')
+    expect((await tallyman(['sync', 'bogus'])).messages).toContain('there are orders, returns')
+    expect((await tallyman(['sync', 'orders', '--seller', 'nobody'])).messages).toContain('--seller: ')
   })
 
   test('a backfill is followed to its end; the second time it finds nothing new', async () => {
@@ -295,25 +322,25 @@ describe('sync and backfill', () => {
 
     const second = await tallyman(['backfill', 'orders', ...range])
     expect(second.out).toBe('done: 60 seen, 0 stored, 0 quarantined\n')
-    expect(second.talk).toContain('orders: 100 %')
+    expect(second.messages).toContain('orders: 100 %')
   })
 
   test('an interrupted backfill goes on in the daemon', async () => {
     const interruption = new AbortController()
-    const { code, talk } = await cli(['backfill', 'orders', '--from', '0001-01-01'], rig.environment, {
+    const { code, messages } = await cli(['backfill', 'orders', '--from', '0001-01-01'], rig.environment, {
       signal: interruption.signal,
       onTalk: (words) => {
         if (words.includes('the backfill of orders')) interruption.abort()
       },
     })
     expect(code).toBe(130)
-    expect(talk).toContain('continues in the daemon')
+    expect(messages).toContain('continues in the daemon')
     const again = await tallyman(['backfill', 'orders', '--from', '0001-01-01'])
     expect(again.code).toBe(0)
-    expect(again.talk).toMatch(/only 20\S+ to 20\S+ can be reached/)
+    expect(again.messages).toMatch(/only 20\S+ to 20\S+ can be read/)
     const never = await tallyman(['backfill', 'returns', '--from', '9998-01-01', '--to', '9999-01-01'])
     expect(never).toMatchObject({ code: 1 })
-    expect(never.talk).toContain("the marketplace's now")
+    expect(never.messages).toContain('the current time of the marketplace')
   })
 
   test('a backfill interrupted before the daemon answered may have started, and it says so', async () => {
@@ -336,7 +363,7 @@ describe('sync and backfill', () => {
         expect(waiting.rowCount).toBe(1)
       })
       interruption.abort()
-      expect(await run).toEqual({ code: 130, out: '', talk: expect.stringContaining('may have started the backfill') })
+      expect(await run).toEqual({ code: 130, out: '', messages: expect.stringContaining('may have started the backfill') })
     } finally {
       await client.end()
     }
@@ -353,12 +380,12 @@ describe('sync and backfill', () => {
     try {
       const refused = await run('--wait', '1')
       expect(refused).toMatchObject({ code: 1, out: '' })
-      expect(refused.talk).toMatch(/no process has been at the backfill of orders for 1 s[\s\S]*`worker`/)
+      expect(refused.messages).toMatch(/no process has worked on the backfill of orders for 1 s[\s\S]*`worker`/)
       const late = run('--wait', '60')
       const worker = startProgram('src/main.ts', { LOG_FORMAT: 'json', ...environment, ROLES: 'worker' })
       try {
         expect(await late).toMatchObject({ code: 0, out: expect.stringMatching(/^done: \d+ seen/) })
-        expect((await late).talk).toContain('continuing the backfill')
+        expect((await late).messages).toContain('continuing the backfill')
       } finally {
         await worker.stop()
       }
@@ -383,11 +410,11 @@ describe('quarantine', () => {
     expect(list.out).toMatch(/orders +broken-1 +open/)
     const one = await tallyman(['quarantine', 'replay', String(record?.['id'])])
     expect(one.code).toBe(1)
-    expect(one.talk).toContain('The record still cannot be parsed')
+    expect(one.messages).toContain('The record still cannot be parsed')
     const all = await tallyman(['quarantine', 'replay', '--all', '--json'])
     expect(all.code).toBe(1)
     expect(json(all)).toMatchObject({ items: [{ done: false }, { done: false }] })
-    expect((await tallyman(['quarantine', 'replay', '999999'])).talk).toContain('There is no quarantined record 999999')
+    expect((await tallyman(['quarantine', 'replay', '999999'])).messages).toContain('There is no quarantined record 999999')
     await rig.sql('DELETE FROM tallyman.quarantined_records')
     expect((await tallyman(['quarantine', 'replay', '--all'])).out).toBe('nothing is in quarantine\n')
   })
@@ -447,24 +474,24 @@ describe('doctor --units', () => {
   })
 
   test('a sandbox that cannot be reached', async () => {
-    const { code, talk } = await tallyman(['doctor', '--units', '--sandbox', 'http://127.0.0.1:1'])
+    const { code, messages } = await tallyman(['doctor', '--units', '--sandbox', 'http://127.0.0.1:1'])
     expect(code).toBe(1)
-    expect(talk).toContain('the sandbox cannot be reached at http://127.0.0.1:1')
+    expect(messages).toContain('the sandbox cannot be reached at http://127.0.0.1:1')
   })
 })
 
-test('migrate applies what is missing, once, and says when the database is away', async () => {
+test('migrate applies missing migrations once, and reports an unreachable database', async () => {
   const databaseUrl = await rig.emptyDatabase()
   const first = json(await tallyman(['migrate', '--json'], { DATABASE_URL: databaseUrl })) as { applied: string[] }
   expect(first.applied.length).toBeGreaterThan(0)
   expect((await tallyman(['migrate'], { DATABASE_URL: databaseUrl })).out).toContain('nothing to apply')
-  const away = await tallyman(['migrate'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
-  expect(away.code).toBe(1)
-  expect(away.talk).toContain('the database cannot be reached')
+  const unreachable = await tallyman(['migrate'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
+  expect(unreachable.code).toBe(1)
+  expect(unreachable.messages).toContain('the database cannot be reached')
 })
 
 test('a daemon that wants a key gets a plain word about it', async () => {
-  const { code, talk } = await tallyman(['commands'], { API_KEY: '' })
+  const { code, messages } = await tallyman(['commands'], { API_KEY: '' })
   expect(code).toBe(1)
-  expect(talk).toContain('set API_KEY')
+  expect(messages).toContain('set API_KEY')
 })

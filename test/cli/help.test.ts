@@ -5,18 +5,18 @@ import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { completionScript, completionsOf, shells } from '../../src/cli/completion.ts'
+import { completionScript, listCompletions, shells } from '../../src/cli/commands/completion.ts'
 import { examples } from '../../src/cli/examples.ts'
 import { buildProgram } from '../../src/cli/program.ts'
-import { syncResources } from '../../src/jobs/sync/syncs.ts'
+import { syncResources } from '../../src/jobs/sync/engine/syncs.ts'
 import { cli } from './run.ts'
 
 /** The command line, whose commands note that they were called and do nothing. */
 const program = () => {
-  const talk = new PassThrough()
+  const messages = new PassThrough()
   const called: string[] = []
   const nothing = () => Promise.resolve('')
-  const io = { environment: {}, out: talk, talk, readInput: nothing, readLine: nothing, isInteractive: false }
+  const io = { environment: {}, out: messages, messages, readInput: nothing, readLine: nothing, isInteractive: false }
   const built = buildProgram({ ...io, signal: new AbortController().signal }, (command) => {
     called.push(command.name())
     return Promise.resolve()
@@ -34,7 +34,7 @@ const leaves = (command: Command, words: readonly string[] = []): readonly strin
       return one.commands.length === 0 ? [own.join(' ')] : leaves(one, own)
     })
 
-const wordsOf = (line: string): readonly string[] =>
+const describeError = (line: string): readonly string[] =>
   [...line.replace(/ [<>]+ .*$/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
 
 describe('help', () => {
@@ -44,7 +44,7 @@ describe('help', () => {
 
   test.each(Object.values(examples).flat())('the example "tallyman %s" is understood', async (line) => {
     const { built, called } = program()
-    await built.parseAsync([...wordsOf(line)], { from: 'user' })
+    await built.parseAsync([...describeError(line)], { from: 'user' })
     if (!line.startsWith('completion')) expect(called).toHaveLength(1)
   })
 
@@ -61,14 +61,14 @@ describe('a reason that is not given', () => {
       { TALLYMAN_URL: 'http://127.0.0.1:1' },
       { isInteractive: true, input: 'lost' },
     )
-    expect(asked.talk).toContain('Reason: ')
-    expect(asked.talk).toContain('cannot be reached')
+    expect(asked.messages).toContain('Reason: ')
+    expect(asked.messages).toContain('cannot be reached')
     expect(asked.code).toBe(1)
   })
 
   test('and not given there either, nothing is done', async () => {
-    const { code, talk } = await cli(['sellers', 'pause', 's-1'], {}, { isInteractive: true, input: ' ' })
-    expect(talk).toContain('a reason is required; nothing was done')
+    const { code, messages } = await cli(['sellers', 'pause', 's-1'], {}, { isInteractive: true, input: ' ' })
+    expect(messages).toContain('a reason is required; nothing was done')
     expect(code).toBe(2)
   })
 })
@@ -87,7 +87,7 @@ describe('completion', () => {
     [['sync', '--seller', 'A1', 'settl'], ['settlements']],
     [['completion', ''], shells],
   ])('%j', (words, expected) => {
-    const found = completionsOf(program().built, words, syncResources)
+    const found = listCompletions(program().built, words, syncResources)
     expect(found).toEqual(expect.arrayContaining([...expected]))
     const last = words.at(-1) ?? ''
     expect(found.filter((word) => !word.startsWith(last))).toEqual([])
@@ -96,7 +96,7 @@ describe('completion', () => {
   test.each([[['nonsense', 'x', '']], [['commands', 'list', '--limit', '']], [['sync', 'orders', '']]])(
     'nothing for %j',
     (words) => {
-      expect(completionsOf(program().built, words, syncResources).filter((word) => word !== 'completion')).not.toContain('held')
+      expect(listCompletions(program().built, words, syncResources).filter((word) => word !== 'completion')).not.toContain('held')
     },
   )
 
@@ -108,7 +108,7 @@ describe('completion', () => {
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0
 
-/** What a shell is told to print: the words that it would offer behind `tallyman quarantine d`. */
+/** A script that makes a shell print its completions of `tallyman quarantine d`. */
 const asks = {
   bash: (script: string) =>
     `source ${script}; COMP_WORDS=(tallyman quarantine d); COMP_CWORD=2; _tallyman; printf '%s\\n' "\${COMPREPLY[@]}"`,

@@ -30,7 +30,7 @@ test('a key is added, used by the command line itself, rotated and revoked, and 
     'Ada',
   ])
   expect(added).toMatchObject({ code: 0, out: expect.stringMatching(/^tly_[a-z2-7]{12}_[\w-]{43}\n$/) })
-  expect(added.talk).toMatch(/shown this once/)
+  expect(added.messages).toMatch(/not shown again/)
   const key = added.out.trim()
   const [, id = ''] = key.split('_')
   const listed = await tallyman(['keys'])
@@ -41,7 +41,7 @@ test('a key is added, used by the command line itself, rotated and revoked, and 
   expect(paused.out).toMatch(/^seller sandbox-seller is paused since \S+ by warehouse: stock-taking\n$/)
   await tallyman(['sellers', 'resume', sellerId], { API_KEY: key })
   const refused = await tallyman(['sellers', 'reload'], { API_KEY: key })
-  expect(refused).toMatchObject({ code: 1, talk: expect.stringContaining('The key warehouse is bound to sandbox-seller') })
+  expect(refused).toMatchObject({ code: 1, messages: expect.stringContaining('The key warehouse is bound to sandbox-seller') })
 
   const rotated = await tallyman(['keys', 'rotate', id, '--overlap', '0', '--reason', 'leaked', '--json'])
   const fresh: unknown = JSON.parse(rotated.out)
@@ -49,7 +49,7 @@ test('a key is added, used by the command line itself, rotated and revoked, and 
   expect((await tallyman(['alarms'], { API_KEY: key })).code).toBe(1)
   expect((await tallyman(['keys', 'revoke', id, '--reason', 'desk closed'])).out).toMatch(/^key \S+ \(warehouse\) is revoked/)
   expect((await tallyman(['keys', 'list', '--all'])).out).toMatch(new RegExp(`^${id} +warehouse .*Z$`, 'm'))
-  expect((await tallyman(['keys'])).talk).toContain('none')
+  expect((await tallyman(['keys'])).messages).toContain('none')
 
   const audit = await tallyman(['audit', '--who', 'warehouse'])
   expect(audit.out).toMatch(
@@ -73,6 +73,6 @@ test.each([
 test('a key that there is not is said', async () => {
   expect(await tallyman(['keys', 'revoke', 'nothing', '--reason', 'x'])).toMatchObject({
     code: 1,
-    talk: expect.stringContaining('There is no active key nothing'),
+    messages: expect.stringContaining('There is no active key nothing'),
   })
 })

@@ -2,22 +2,22 @@ import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import { createIdleTime, progressOf, type SyncStream } from '../../src/cli/backfill-progress.ts'
-import { refusalOf } from '../../src/cli/daemon.ts'
-import { eventsRequest } from '../../src/cli/events.ts'
-import { Misused, wordsOf } from '../../src/cli/faults.ts'
-import { openProgress } from '../../src/cli/progress.ts'
-import { unitsOfEffects } from '../../src/cli/sandbox.ts'
+import { buildRefused } from '../../src/api-client/daemon.ts'
+import { describeError, Misused } from '../../src/api-client/errors.ts'
+import { buildEventsRequest } from '../../src/api-client/events.ts'
+import { parseBackfillEnd } from '../../src/cli/commands/syncs.ts'
+import { computeUnits } from '../../src/cli/doctor/sandbox-effects.ts'
+import { computeProgress, createIdleTime, type SyncStream } from '../../src/cli/output/backfill-progress.ts'
+import { openProgress } from '../../src/cli/output/progress.ts'
+import { duration, paint, print, printJson, printMessage, type Terminal, table } from '../../src/cli/output/terminal.ts'
 import { readCliSettings } from '../../src/cli/settings.ts'
-import { backfillEnd } from '../../src/cli/syncs.ts'
-import { duration, paint, print, printJson, say, type Terminal, table } from '../../src/cli/terminal.ts'
 import { cli } from './run.ts'
 
 // The default folder may be that of a daemon which runs in this checkout, and then says where it listens.
 const nowhere = path.join(import.meta.dirname, 'no-daemon-here')
 
 describe('settings', () => {
-  test('the daemon is looked for on this machine unless told otherwise', () => {
+  test('the default address of the daemon is on this machine', () => {
     expect(readCliSettings({ DATA_DIR: nowhere }).daemonUrl).toBe('http://127.0.0.1:8080')
     expect(readCliSettings({ PORT: '9000', SANDBOX_PORT: '9001' })).toMatchObject({
       daemonUrl: 'http://127.0.0.1:9000',
@@ -48,28 +48,28 @@ describe('what the daemon refuses', () => {
         { path: '[1].type', message: 'is missing' },
       ],
     })
-    const refused = refusalOf(422, body, undefined, 'POST /v1/events')
+    const refused = buildRefused(422, body, undefined, 'POST /v1/events')
     expect(refused.message).toBe('POST /v1/events: The event is invalid: 2 faults')
     expect(refused.notes).toEqual(['data.lines[0].quantity: must be at least 1', '[1].type: is missing'])
     expect(refused.code).toBe('invalid-event')
   })
   test('a detail that only repeats the title is said once', () => {
     const body = JSON.stringify({ title: 'There is no such thing', detail: 'There is no such thing.' })
-    expect(refusalOf(404, body, undefined, 'GET /x').message).toBe('GET /x: There is no such thing')
+    expect(buildRefused(404, body, undefined, 'GET /x').message).toBe('GET /x: There is no such thing')
   })
   test('a body that is no problem document', () => {
-    expect(refusalOf(502, '<html>', undefined, 'GET /x').message).toBe('GET /x: HTTP 502')
+    expect(buildRefused(502, '<html>', undefined, 'GET /x').message).toBe('GET /x: HTTP 502')
   })
   test('401 says which setting is missing', () => {
-    expect(refusalOf(401, '', undefined, 'GET /x').notes.join()).toContain('API_KEY')
+    expect(buildRefused(401, '', undefined, 'GET /x').notes.join()).toContain('API_KEY')
   })
   test('a missing or wrong signature asks for the secret of events, not for the key', () => {
-    const notes = refusalOf(401, JSON.stringify({ code: 'invalid-signature' }), undefined, 'POST /v1/events').notes.join()
+    const notes = buildRefused(401, JSON.stringify({ code: 'invalid-signature' }), undefined, 'POST /v1/events').notes.join()
     expect(notes).toContain('EVENTS_SECRET')
     expect(notes).not.toContain('API_KEY')
   })
   test('Retry-After in seconds', () => {
-    expect(refusalOf(503, '', '7', 'GET /x').retryAfterMs).toBe(7_000)
+    expect(buildRefused(503, '', '7', 'GET /x').retryAfterMs).toBe(7_000)
   })
 })
 
@@ -77,17 +77,17 @@ describe('events on the wire', () => {
   const event = { specversion: '1.0', id: '1', source: 's', type: 't', data: {} }
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   test('one event is structured, a list is a batch', () => {
-    expect(eventsRequest(event, null, new Date()).headers['content-type']).toMatch(/^application\/cloudevents\+json/)
-    expect(eventsRequest([event], null, new Date()).headers['content-type']).toMatch(/^application\/cloudevents-batch\+json/)
-    expect(eventsRequest(event, null, new Date()).headers).not.toHaveProperty('webhook-id')
+    expect(buildEventsRequest(event, null, new Date()).headers['content-type']).toMatch(/^application\/cloudevents\+json/)
+    expect(buildEventsRequest([event], null, new Date()).headers['content-type']).toMatch(/^application\/cloudevents-batch\+json/)
+    expect(buildEventsRequest(event, null, new Date()).headers).not.toHaveProperty('webhook-id')
   })
   test('the signature is one of Standard Webhooks; the same events carry the same id', () => {
-    const { headers, body } = eventsRequest(event, secret, new Date())
+    const { headers, body } = buildEventsRequest(event, secret, new Date())
     expect(new Webhook(secret).verify(body, { ...headers })).toEqual(event)
-    expect(eventsRequest(event, secret, new Date(0)).headers['webhook-id']).toBe(headers['webhook-id'])
+    expect(buildEventsRequest(event, secret, new Date(0)).headers['webhook-id']).toBe(headers['webhook-id'])
   })
   test('a secret that cannot sign is misuse', () => {
-    expect(() => eventsRequest(event, 'whsec_', new Date())).toThrow(Misused)
+    expect(() => buildEventsRequest(event, 'whsec_', new Date())).toThrow(Misused)
   })
 })
 
@@ -131,12 +131,12 @@ describe('a table on a terminal', () => {
   })
 })
 
-describe('texts from elsewhere', () => {
-  const terminalOf = (isTTY: boolean) => {
+describe('texts from outside', () => {
+  const buildTerminal = (isTTY: boolean) => {
     const written: string[] = []
     const stream = Object.assign(new PassThrough(), { isTTY, getColorDepth: () => 8 })
     stream.setEncoding('utf8').on('data', (text: string) => written.push(text))
-    const terminal: Terminal = { out: stream, talk: stream, json: false }
+    const terminal: Terminal = { out: stream, messages: stream, json: false }
     return { terminal, written: () => written.join('') }
   }
   const hostile = 'tea\u001b]0;mine\u0007\u009b2J\u202eeno\u2066\u2028\u00ad\u{e0041}\r\b\u007f'
@@ -146,9 +146,9 @@ describe('texts from elsewhere', () => {
 
   test('show what a terminal would obey, and leave the rest as it is', () => {
     for (const isTTY of [true, false]) {
-      const { terminal, written } = terminalOf(isTTY)
+      const { terminal, written } = buildTerminal(isTTY)
       print(terminal, `${hostile}${innocent}`)
-      say(terminal, hostile)
+      printMessage(terminal, hostile)
       expect(written()).toBe(`${shown}${innocent}\n${shown}\n`)
     }
   })
@@ -161,7 +161,7 @@ describe('texts from elsewhere', () => {
         [true, '\u001b[31ma\\u001b[32mb\u001b[39m c\\u001b[0m\n'],
         [false, 'a\\u001b[32mb c\\u001b[0m\n'],
       ] as const) {
-        const { terminal, written } = terminalOf(isTTY)
+        const { terminal, written } = buildTerminal(isTTY)
         print(terminal, `${paint(terminal.out, 'bad', 'a\u001b[32mb')} c\u001b[0m`)
         expect(written()).toBe(expected)
       }
@@ -171,15 +171,15 @@ describe('texts from elsewhere', () => {
     }
   })
   test('are the same as JSON, with nothing in it that a terminal obeys', () => {
-    const { terminal, written } = terminalOf(true)
+    const { terminal, written } = buildTerminal(true)
     printJson(terminal, { [hostile]: [hostile, innocent] })
     expect(JSON.parse(written())).toEqual({ [hostile]: [hostile, innocent] })
     expect(written()).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u)
   })
   test('stand on one line in a bar and in a line of progress', () => {
-    const progress = progressOf([])
+    const progress = computeProgress([])
     for (const isTTY of [true, false]) {
-      const { terminal, written } = terminalOf(isTTY)
+      const { terminal, written } = buildTerminal(isTTY)
       const opened = openProgress(terminal, `orders${hostile}`)
       opened.show({ ...progress, trouble: `${hostile}\nok` })
       opened.close()
@@ -202,13 +202,13 @@ test.each([
 
 test('the innermost cause is what went wrong', () => {
   const fetchFailed = new TypeError('fetch failed', { cause: new AggregateError([new Error('connect ECONNREFUSED ::1:1')], '') })
-  expect(wordsOf(fetchFailed)).toBe('connect ECONNREFUSED ::1:1')
-  expect(wordsOf('text')).toBe('text')
+  expect(describeError(fetchFailed)).toBe('connect ECONNREFUSED ::1:1')
+  expect(describeError('text')).toBe('text')
 })
 
 test('a unit that was cancelled after it was acknowledged is acknowledged no longer', () => {
   const effects = { acknowledged: 5, shipped: 2, cancelled: 3, cancelledAfterAcknowledged: 2, refunded: 1 }
-  expect(unitsOfEffects(effects)).toEqual({ acknowledged: 3, shipped: 2, cancelled: 3, refunded: 1 })
+  expect(computeUnits(effects)).toEqual({ acknowledged: 3, shipped: 2, cancelled: 3, refunded: 1 })
 })
 
 describe('progress of a backfill', () => {
@@ -232,29 +232,35 @@ describe('progress of a backfill', () => {
     },
     ...rest,
   })
-  test('counts windows, and of the window under way its records', () => {
-    expect(progressOf([stream({})]).done).toBe(0.5)
-    expect(progressOf([stream({ windowSeen: 100, windowTotal: 200 })]).done).toBe(0.55)
-    expect(progressOf([stream({ windowSeen: 300, windowTotal: 200 })]).done).toBe(0.6)
+  test('counts windows, and the records of the current window', () => {
+    expect(computeProgress([stream({})]).done).toBe(0.5)
+    expect(computeProgress([stream({ windowSeen: 100, windowTotal: 200 })]).done).toBe(0.55)
+    expect(computeProgress([stream({ windowSeen: 300, windowTotal: 200 })]).done).toBe(0.6)
   })
   test('sellers add up; it is finished when no window is left', () => {
     const done = stream({ windowsDone: 10 }, { windowsPending: 0 })
-    expect(progressOf([done, stream({})])).toMatchObject({ done: 0.75, finished: false, seen: 100, changed: 80, quarantined: 2 })
-    expect(progressOf([done, done])).toMatchObject({ done: 1, finished: true })
+    expect(computeProgress([done, stream({})])).toMatchObject({
+      done: 0.75,
+      finished: false,
+      seen: 100,
+      changed: 80,
+      quarantined: 2,
+    })
+    expect(computeProgress([done, done])).toMatchObject({ done: 1, finished: true })
   })
   test('nothing begun is nothing done, and never finished', () => {
-    expect(progressOf([])).toMatchObject({ done: 0, finished: false })
+    expect(computeProgress([])).toMatchObject({ done: 0, finished: false })
   })
-  test('what was out of reach, or passed over, is said', () => {
+  test('reports times out of reach and skipped parts', () => {
     const parts = [
       stream({ skipped: 1, outOfReachBefore: '2026-05-01T00:00:00.000Z' }),
       stream({ outOfReachBefore: '2026-05-26T00:00:00.000Z' }),
     ]
-    expect(progressOf(parts)).toMatchObject({ skipped: 1, outOfReachBefore: '2026-05-26T00:00:00.000Z' })
-    expect(progressOf([stream({})])).toMatchObject({ skipped: 0, outOfReachBefore: null })
+    expect(computeProgress(parts)).toMatchObject({ skipped: 1, outOfReachBefore: '2026-05-26T00:00:00.000Z' })
+    expect(computeProgress([stream({})])).toMatchObject({ skipped: 0, outOfReachBefore: null })
   })
   test('a failing stream says why', () => {
-    expect(progressOf([stream({}, { failures: 2, lastError: 'HTTP 500' })]).trouble).toBe('seller S: HTTP 500')
+    expect(computeProgress([stream({}, { failures: 2, lastError: 'HTTP 500' })]).trouble).toBe('seller S: HTTP 500')
   })
   test('is idle while nothing begins for its seller, but not in the pause after a failure, nor while the worker does something else', () => {
     const waiting = (rest: Partial<SyncStream> = {}) => stream({}, { running: false, ...rest })
@@ -272,8 +278,8 @@ describe('progress of a backfill', () => {
   })
   test('the range is read from the name of its stream', () => {
     const from = new Date('2026-03-01T00:00:00Z')
-    expect(backfillEnd('backfill:20260301T000000Z:20260311T101112Z', from)).toEqual(new Date('2026-03-11T10:11:12Z'))
-    expect(backfillEnd('backfill:20260302T000000Z:20260311T101112Z', from)).toBeNull()
-    expect(backfillEnd('changed:SellerFulfilled', from)).toBeNull()
+    expect(parseBackfillEnd('backfill:20260301T000000Z:20260311T101112Z', from)).toEqual(new Date('2026-03-11T10:11:12Z'))
+    expect(parseBackfillEnd('backfill:20260302T000000Z:20260311T101112Z', from)).toBeNull()
+    expect(parseBackfillEnd('changed:SellerFulfilled', from)).toBeNull()
   })
 })

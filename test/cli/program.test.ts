@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { parseCount, parseMoment, parseSeconds } from '../../src/cli/arguments.ts'
+import { parseCount, parseSeconds, parseTime } from '../../src/cli/arguments.ts'
 import { cli } from './run.ts'
 
 describe('misuse exits with 2 and says what is wrong', () => {
@@ -30,7 +30,7 @@ describe('misuse exits with 2 and says what is wrong', () => {
     [['campaigns', 'unwatch'], /missing required argument 'id'/],
     [['sellers', 'pause', 's-1'], /required option '--reason <text>'/],
     [['sellers', 'resume'], /missing required argument 'id'/],
-    [['reconcile'], /give either a month .--month 2026-03. or an item of the running month/],
+    [['reconcile'], /give either a month .--month 2026-03. or an item of the current month/],
     [['reconcile', '--month', '2026-03', '--gtin', '00012345678905'], /give either a month/],
     [['reconcile', '--month', '2026-13'], /a month such as 2026-03/],
     [['reconcile', '--month', '2026-3'], /a month such as 2026-03/],
@@ -41,9 +41,9 @@ describe('misuse exits with 2 and says what is wrong', () => {
     [['erase', '--customer-order', '1', '--reason', 'x', '--json'], /no confirmation is possible: use --yes or --dry-run/],
     [['doctor', '--units', '--sandbox', 'localhost:1'], /--sandbox is not an address/],
   ])('tallyman %j', async (args, message) => {
-    const { code, out, talk } = await cli(args)
+    const { code, out, messages } = await cli(args)
     expect(code).toBe(2)
-    expect(talk).toMatch(message)
+    expect(messages).toMatch(message)
     expect(out).toBe('')
   })
 
@@ -54,9 +54,9 @@ describe('misuse exits with 2 and says what is wrong', () => {
     [{ API_KEY_FILE: '/no/such/key' }, /API_KEY_FILE: \/no\/such\/key cannot be read/],
     [{ API_KEY: 'a', API_KEY_FILE: 'b' }, /API_KEY and API_KEY_FILE are both set/],
   ])('a wrong setting: %j', async (environment, message) => {
-    const { code, talk } = await cli(['commands'], environment)
+    const { code, messages } = await cli(['commands'], environment)
     expect(code).toBe(2)
-    expect(talk).toMatch(message)
+    expect(messages).toMatch(message)
   })
 
   test.each([
@@ -65,18 +65,18 @@ describe('misuse exits with 2 and says what is wrong', () => {
     ['"text"', /neither a CloudEvent/],
     ['[1]', /neither a CloudEvent/],
   ])('send - with %s', async (input, message) => {
-    const { code, talk } = await cli(['send', '-'], {}, { input })
+    const { code, messages } = await cli(['send', '-'], {}, { input })
     expect(code).toBe(2)
-    expect(talk).toMatch(message)
+    expect(messages).toMatch(message)
   })
 })
 
 test('help and version are no mistakes and go to standard output', async () => {
   for (const args of [['--help'], ['doctor', '--help'], ['commands', 'retry', '--help'], ['--version']]) {
-    const { code, out, talk } = await cli(args)
+    const { code, out, messages } = await cli(args)
     expect(code).toBe(0)
     expect(out).not.toBe('')
-    expect(talk).toBe('')
+    expect(messages).toBe('')
   }
 })
 
@@ -88,29 +88,29 @@ test('a daemon that cannot be reached is a failure that says what to do', async 
   await new Promise((resolve) => server.close(resolve))
   if (address === null || typeof address === 'string') throw new Error('no port')
   for (const args of [['commands'], ['sync', 'orders'], ['quarantine', '--json'], ['reconcile', '--month', '2026-03']]) {
-    const { code, out, talk } = await cli(args, { PORT: String(address.port) })
+    const { code, out, messages } = await cli(args, { PORT: String(address.port) })
     expect(code).toBe(1)
-    expect(talk).toContain(`the daemon cannot be reached at http://127.0.0.1:${address.port} (connect ECONNREFUSED`)
-    expect(talk).toContain('npm start')
+    expect(messages).toContain(`the daemon cannot be reached at http://127.0.0.1:${address.port} (connect ECONNREFUSED`)
+    expect(messages).toContain('npm start')
     expect(out).toBe('')
   }
 })
 
 test('without a terminal nothing is coloured', async () => {
-  const { talk } = await cli(['commands'], { PORT: '1' })
-  expect(talk).not.toContain('\u001b')
+  const { messages } = await cli(['commands'], { PORT: '1' })
+  expect(messages).not.toContain('\u001b')
 })
 
 describe('option values', () => {
   test('a date is its midnight in UTC, a moment keeps its offset', () => {
-    expect(parseMoment('2026-03-01').toISOString()).toBe('2026-03-01T00:00:00.000Z')
-    expect(parseMoment('2026-03-01T10:00+02:00').toISOString()).toBe('2026-03-01T08:00:00.000Z')
-    expect(parseMoment('2026-03-01T10:00:01.5Z').toISOString()).toBe('2026-03-01T10:00:01.500Z')
+    expect(parseTime('2026-03-01').toISOString()).toBe('2026-03-01T00:00:00.000Z')
+    expect(parseTime('2026-03-01T10:00+02:00').toISOString()).toBe('2026-03-01T08:00:00.000Z')
+    expect(parseTime('2026-03-01T10:00:01.5Z').toISOString()).toBe('2026-03-01T10:00:01.500Z')
   })
   test.each(['', '2026', '2026-13-01', '2026-02-30', '2026-03-01T10:00:00', '01.03.2026', '2026-03-01T25:00:00Z'])(
     'no date: %j',
     (text) => {
-      expect(() => parseMoment(text)).toThrow(InvalidArgumentError)
+      expect(() => parseTime(text)).toThrow(InvalidArgumentError)
     },
   )
   test.each(['', '0', '-1', '1.5', 'x', '1e3'])('no count: %j', (text) => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/database.ts'
-import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/db/database.ts'
+import { reviewDiscrepancies } from '../../src/store/inventory/discrepancies.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 import { type Rig, startRig } from './rig.ts'
 import { type CliRun, cli } from './run.ts'
 
@@ -10,7 +10,7 @@ let rig: Rig
 
 beforeAll(async () => {
   rig = await startRig()
-  const database = openDatabase({ vocabularyOf, url: rig.databaseUrl })
+  const database = openDatabase({ findVocabulary, url: rig.databaseUrl })
   // Sellers that the daemon does not sync: nothing else touches their rows.
   for (const sellerId of ['s-1', 's-2']) {
     await storeReport(database, sellerId, '2026-03', '2026-04-01T07:00:00Z', [
@@ -28,6 +28,15 @@ beforeAll(async () => {
   }
   await storeReport(database, 's-1', '2026-02', '2026-03-01T08:00:00Z', [{ sku: 'A', beginning: 20, ending: 20 }])
   await database.transaction((tx) => reviewDiscrepancies(tx, 's-1', [{ sku: 'A', month: '2026-02' }]))
+  await database.execute(
+    `INSERT INTO warehouse.stock_on_hand (seller_id, sku, item_name, available_units, reserved_units, on_hand_units, stock_status, raw_hash, raw,
+       observed_at, first_seen_at, changed_at)
+     SELECT 's-1', sku, 'Blue mug', 4, 1, 5, 'In-stock', '\\x00', '{}', now(), now(), now() FROM unnest('{A,B,C}'::text[]) AS t(sku)`,
+  )
+  await database.execute(
+    `INSERT INTO warehouse.stock_differences (seller_id, sku, counted_units, balance_units, as_of, opening_units, opening_at, value, currency)
+     VALUES ('s-1', 'B', 5, 3, '2026-04-02T10:00:00Z', 19, '2026-04-01T07:00:00Z', 8, 'USD')`,
+  )
   await database.close()
 })
 afterAll(async () => {
@@ -37,8 +46,8 @@ afterAll(async () => {
 const reconcile = (...args: readonly string[]): Promise<CliRun> => cli(['reconcile', ...args], rig.environment)
 
 test('shows what differs and what could be claimed', async () => {
-  const { code, out, talk } = await reconcile('--month', '2026-03', '--seller', 's-1')
-  expect(talk).toBe('')
+  const { code, out, messages } = await reconcile('--month', '2026-03', '--seller', 's-1')
+  expect(messages).toBe('')
   expect(code).toBe(0)
   expect(out).toMatch(/^sku +kind +report +expected +difference +value +since +log +seller$/m)
   expect(out).toMatch(/^A +sold +3 +5 +-2 +2026-03-01 +extra +s-1$/m)
@@ -69,13 +78,13 @@ test('as JSON, of all sellers', async () => {
 
 test('says when all is in order, and when there is no report', async () => {
   const inOrder = await reconcile('--month', '2026-02', '--seller', 's-1')
-  expect(inOrder).toMatchObject({ code: 0, talk: 'none\n' })
+  expect(inOrder).toMatchObject({ code: 0, messages: 'none\n' })
   expect(inOrder.out).toContain('0 differences of 0 SKUs in 2026-02')
   expect(inOrder.out).toContain('s-1: 1 SKU in the report, 1 compared with the log')
   expect(await reconcile('--month', '2024-01', '--seller', 's-1')).toEqual({
     code: 0,
     out: '',
-    talk: 'there is no inventory report of 2024-01 yet\n',
+    messages: 'there is no inventory report of 2024-01 yet\n',
   })
 })
 
@@ -85,16 +94,39 @@ test('reads one item of the running month now, once an hour', async () => {
   }
   const [item] = items
   if (item === undefined) throw new Error('the sandbox has no stock')
-  const { code, out, talk } = await reconcile('--gtin', item.gtin, '--json')
+  const { code, out, messages } = await reconcile('--gtin', item.gtin, '--json')
   // The daemon itself may have asked for the month within the hour.
-  if (code === 1) expect(talk).toMatch(/throttled|budget|not available/i)
+  if (code === 1) expect(messages).toMatch(/throttled|budget|not available/i)
   else expect(JSON.parse(out)).toMatchObject({ gtin: item.gtin, rows: [{ sku: item.sku }] })
   expect(await reconcile()).toMatchObject({ code: 2 })
   expect(await reconcile('--gtin', 'x')).toMatchObject({ code: 1 })
 })
 
 test('fails when the daemon refuses', async () => {
-  const { code, talk } = await cli(['reconcile', '--month', '2026-03'], { ...rig.environment, API_KEY: 'wrong' })
+  const { code, messages } = await cli(['reconcile', '--month', '2026-03'], { ...rig.environment, API_KEY: 'wrong' })
   expect(code).toBe(1)
-  expect(talk).toContain('set API_KEY')
+  expect(messages).toContain('set API_KEY')
+})
+
+describe('stock', () => {
+  const stock = (...args: readonly string[]): Promise<CliRun> => cli(['stock', ...args], rig.environment)
+
+  test('lists the stock on hand, and says when there is more', async () => {
+    const { code, out, messages } = await stock('--seller', 's-1', '--limit', '2')
+    expect({ code, messages }).toEqual({ code: 0, messages: 'there are more; --limit shows them\n' })
+    expect(out).toMatch(/^sku +item +available +reserved +on hand +inbound +status +seller *$/m)
+    expect(out).toMatch(/^A +Blue mug +4 +1 +5 +In-stock +s-1 *$/m)
+    const { out: text } = await stock('list', '--sku', 'C', '--json')
+    expect(JSON.parse(text)).toMatchObject({ items: [{ sellerId: 's-1', sku: 'C', availableUnits: 4 }], more: false })
+    expect(await stock('--sku', 'X')).toMatchObject({ code: 0, out: '', messages: 'no stock on hand is stored\n' })
+  })
+
+  test('differences lists where it differs from the log', async () => {
+    const { code, out } = await stock('differences', '--seller', 's-1')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^B +5 +3 +\+2 +8 USD +2026-04-02T10:00:00.000Z +\S+ +s-1 *$/m)
+    expect(await stock('differences', '--seller', 's-2')).toMatchObject({
+      ...{ code: 0, messages: 'stock on hand and inventory log agree, as far as they have been compared\n' },
+    })
+  })
 })

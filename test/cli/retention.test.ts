@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bytesText } from '../../src/cli/retention.ts'
+import { formatBytes } from '../../src/cli/commands/retention.ts'
 import { startTestDaemon } from '../support/daemon.ts'
 import { startProgram } from '../support/process.ts'
 import { type Rig, startRig } from './rig.ts'
@@ -59,7 +59,7 @@ test('what would go is shown, goes when it is asked for, and what stays is what 
   expect(metrics).toMatch(/^tallyman_table_rows\{table="warehouse\.changes"\} \d+$/m)
 })
 
-test('where no process does it, it is told so and not waited for without end; it is done as soon as one does', async () => {
+test('a removal that no process does is reported after a limited wait, and is done when a process runs', async () => {
   const url = await rig.emptyDatabase()
   const environment = { ...rig.environment, DATABASE_URL: url, DATA_DIR: rig.sandbox.folder }
   const idle = await startTestDaemon({ ...environment, ROLES: 'scheduler,http' })
@@ -67,7 +67,7 @@ test('where no process does it, it is told so and not waited for without end; it
   try {
     const refused = await run('--wait', '1')
     expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.talk).toMatch(/no process has been at tallyman\.sync_runs, .* for 1(\.0)? s[\s\S]*`worker`/)
+    expect(refused.messages).toMatch(/no process has worked on tallyman\.sync_runs, .* for 1(\.0)? s[\s\S]*`worker`/)
     const late = run('--wait', '60')
     const worker = startProgram('src/main.ts', { LOG_FORMAT: 'json', ...environment, ROLES: 'worker' })
     try {
@@ -81,5 +81,5 @@ test('where no process does it, it is told so and not waited for without end; it
 }, 120_000)
 
 test('sizes are written in the unit that fits', () => {
-  expect([0, 512, 4_096, 29_300_000_000, 5e15].map(bytesText)).toEqual(['0 B', '512 B', '4.1 kB', '29.3 GB', '5000.0 TB'])
+  expect([0, 512, 4_096, 29_300_000_000, 5e15].map(formatBytes)).toEqual(['0 B', '512 B', '4.1 kB', '29.3 GB', '5000.0 TB'])
 })

@@ -6,7 +6,7 @@ import { runCli } from '../../src/cli/program.ts'
 export interface CliRun {
   readonly code: number
   readonly out: string
-  readonly talk: string
+  readonly messages: string
 }
 
 /** Runs the command line in this process, with an environment of its own. */
@@ -21,14 +21,14 @@ export const cli = async (
     columns,
   }: { isInteractive?: boolean; columns?: number; input?: string; signal?: AbortSignal; onTalk?: (words: string) => void } = {},
 ): Promise<CliRun> => {
-  const [out, talk] = [new PassThrough(), new PassThrough()]
-  talk.on('data', (chunk: Buffer) => onTalk(chunk.toString()))
-  const written = [text(out), text(talk)] as const
+  const [out, messages] = [new PassThrough(), new PassThrough()]
+  messages.on('data', (chunk: Buffer) => onTalk(chunk.toString()))
+  const written = [text(out), text(messages)] as const
   const readLine = () => Promise.resolve(input.split('\n')[0] ?? '')
   const readInput = () => Promise.resolve(input)
   if (columns !== undefined) Object.assign(out, { columns })
-  const code = await runCli(args, { environment, out, talk, readInput, readLine, isInteractive, signal })
+  const code = await runCli(args, { environment, out, messages, readInput, readLine, isInteractive, signal })
   out.end()
-  talk.end()
-  return { code, out: await written[0], talk: await written[1] }
+  messages.end()
+  return { code, out: await written[0], messages: await written[1] }
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { restOf } from '../../src/cli/sellers.ts'
+import { describeInactive } from '../../src/cli/commands/sellers.ts'
 import { stopSellerNow } from '../daemon/support.ts'
 import { eventually } from '../support/eventually.ts'
 import { query } from '../support/query.ts'
@@ -37,7 +37,7 @@ test('sellers are listed, paused with a reason and resumed', async () => {
   const resumed = await tallyman(['sellers', 'resume', sellerId, '--json'])
   expect(JSON.parse(resumed.out)).toMatchObject({ sellerId, state: 'active', reason: null })
   const unknown = await tallyman(['sellers', 'resume', 'nobody'])
-  expect(unknown).toMatchObject({ code: 1, talk: expect.stringContaining('There is no seller nobody') })
+  expect(unknown).toMatchObject({ code: 1, messages: expect.stringContaining('There is no seller nobody') })
 })
 
 test.each([
@@ -49,18 +49,18 @@ test.each([
 ] as const)('what the daemon says of values names the options: %j', async (args, code, said) => {
   const refused = await tallyman(args)
   expect(refused).toMatchObject({ code, out: '' })
-  expect(refused.talk).toMatch(new RegExp(`^${said}`, 'm'))
-  expect(refused.talk).not.toContain('query.')
+  expect(refused.messages).toMatch(new RegExp(`^${said}`, 'm'))
+  expect(refused.messages).not.toContain('query.')
 })
 
 test('a seller is shown with its open work and the lag of its orders', async () => {
   await eventually(async () =>
     expect((await tallyman(['sellers', 'show', sellerId])).out).toMatch(
-      /^seller sandbox-seller is active\nserved by: \S+\norders: read \d+ s ago\nopen commands: \d+, waiting events: 0, failing streams: \d+\nwaiting for rate budget: /,
+      /^seller sandbox-seller is active\nserved by: \S+\norders: read \d+ s ago\nopen commands: \d+, waiting events: 0, failing streams: \d+\nwaiting for rate limits: /,
     ),
   )
   const unknown = await tallyman(['sellers', 'show', 'nobody'])
-  expect(unknown).toMatchObject({ code: 1, talk: expect.stringContaining('there is no seller nobody') })
+  expect(unknown).toMatchObject({ code: 1, messages: expect.stringContaining('there is no seller nobody') })
 })
 
 test('a list names who serves a seller that the process which is asked does not serve', async () => {
@@ -97,9 +97,9 @@ test('sync and backfill of a stopped seller say so at once, and queue nothing', 
     ['sync', 'orders', '--seller', sellerId],
     ['backfill', 'orders', '--from', '2026-01-01'],
   ]) {
-    const { code, out, talk } = await tallyman(args)
+    const { code, out, messages } = await tallyman(args)
     expect({ code, out }, args.join(' ')).toEqual({ code: 1, out: '' })
-    expect(talk).toMatch(/seller sandbox-seller is stopped since \d{4}-\S+: the credentials are refused/)
+    expect(messages).toMatch(/seller sandbox-seller is stopped since \d{4}-\S+: the credentials are refused/)
   }
   expect(await rig.sql(`SELECT 1 FROM tallyman.sync_states WHERE stream LIKE 'backfill:20260101T%'`)).toEqual([])
 })
@@ -114,14 +114,14 @@ test('a backfill whose seller is stopped on the way ends, and goes on when the s
     expect(rows).toHaveLength(1)
   })
   await stop()
-  const { code, talk } = await run
+  const { code, messages } = await run
   expect(code).toBe(1)
-  expect(talk).toMatch(/seller sandbox-seller is stopped since \S+: the credentials are refused/)
-  expect(talk).toContain('continues when the seller is resumed: `tallyman sellers resume sandbox-seller`')
+  expect(messages).toMatch(/seller sandbox-seller is stopped since \S+: the credentials are refused/)
+  expect(messages).toContain('continues when the seller is resumed: `tallyman sellers resume sandbox-seller`')
   await rig.sandbox.control('PUT', '/faults', {})
   await tallyman(['sellers', 'resume', sellerId])
   const again = await tallyman(backfill)
-  expect(again.talk).toContain('continuing the backfill')
+  expect(again.messages).toContain('continuing the backfill')
   expect(again.code).toBe(0)
 })
 
@@ -136,7 +136,7 @@ test('doctor says one thing of a stopped seller: refused, since when, and what t
       check: 'credentials',
       state: 'fail',
       detail: expect.stringMatching(/^seller sandbox-seller: the marketplace refuses the credentials; stopped since \d{4}-\S+Z$/),
-      advice: expect.stringContaining('`tallyman sellers resume sandbox-seller` retries them at once'),
+      advice: expect.stringContaining('`tallyman sellers resume sandbox-seller` retries them immediately'),
     },
   ])
   expect(findings.filter(({ check, state }) => check === 'credentials' && state === 'ok')).toEqual([])
@@ -156,15 +156,15 @@ test('doctor takes a page of a gateway for an outage', async () => {
   const { out } = await tallyman(['doctor'])
   expect(out.match(/^\w+ +credentials: .*$/gm)).toEqual([
     expect.stringMatching(
-      /^warn {2}credentials: seller sandbox-seller: token unavailable: HTTP 403, not in the words of the marketplace$/,
+      /^warn {2}credentials: seller sandbox-seller: token unavailable: HTTP 403, not from the marketplace itself$/,
     ),
   ])
 })
 
-test('a seller at rest is told with all that is known', () => {
+test('a stopped or paused seller is shown with state, time, actor and reason', () => {
   const seller = { sellerId: 'S', state: 'stopped', served: true }
-  expect(restOf(seller)).toBe('seller S is stopped: no reason was recorded')
-  expect(restOf({ ...seller, state: 'paused', since: 'T', pausedBy: 'Ada', reason: 'x' })).toBe(
+  expect(describeInactive(seller)).toBe('seller S is stopped: no reason was recorded')
+  expect(describeInactive({ ...seller, state: 'paused', since: 'T', pausedBy: 'Ada', reason: 'x' })).toBe(
     'seller S is paused since T by Ada: x',
   )
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CountedLine, compareUnits, explain, type Units, unitFields } from '../../src/cli/units.ts'
+import { type CountedLine, compareUnits, explain, type Units, unitFields } from '../../src/cli/doctor/compare-units.ts'
 
 const units = (changes: Partial<Units> = {}): Units => ({
   ordered: 3,
@@ -80,7 +80,7 @@ describe('explaining a difference', () => {
   test('settled commands explain nothing', () => {
     expect(explain([command('1', 'confirmed'), command('2', 'rejected')])).toBeNull()
   })
-  test('a command under way explains it', () => {
+  test('a command in progress explains it', () => {
     expect(explain([command('1', 'confirmed'), command('2', 'verifying')])).toEqual({
       verdict: 'in progress',
       command: command('2', 'verifying'),

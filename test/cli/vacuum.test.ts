@@ -4,13 +4,13 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded/postgres.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { eraseBuyer } from '../../src/store/erasures.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { tablesOfBuyers } from '../../src/store/vacuum.ts'
+import { type Database, openDatabase } from '../../src/store/db/database.ts'
+import { migrate } from '../../src/store/db/migrate.ts'
+import { listBuyerTables } from '../../src/store/db/vacuum.ts'
+import { eraseBuyer } from '../../src/store/privacy/erasures.ts'
 import { orderRecord } from '../store/support/records.ts'
 import { storeOrders } from '../support/store.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 import { cli } from './run.ts'
 
 let folder: string
@@ -25,7 +25,7 @@ beforeAll(async () => {
     settings: ['fsync=off', 'wal_compression=off'],
   })
   await migrate(postgres.url)
-  database = openDatabase({ vocabularyOf, url: postgres.url, connections: 2 })
+  database = openDatabase({ findVocabulary, url: postgres.url, connections: 2 })
 }, 60_000)
 afterAll(async () => {
   await database?.close()
@@ -78,12 +78,12 @@ test('what was erased is in no file of the embedded Postgres any more', { timeou
   expect(before.some((file) => file.startsWith('postgres/pg_wal/'))).toBe(true)
 
   const run = await cli(['vacuum'], { DATA_DIR: folder })
-  expect(run, run.talk).toMatchObject({ code: 0, out: expect.stringContaining('16 tables'), talk: '' })
+  expect(run, run.messages).toMatchObject({ code: 0, out: expect.stringContaining('18 tables'), messages: '' })
   expect(await filesWithTraces()).toEqual([])
   expect(await database.query('SELECT count(*)::int AS n FROM warehouse.orders')).toEqual([{ n: 40 }])
 })
 
-test('whoever does not own the tables is told so, and so is who has no Postgres', async () => {
+test('a login that does not own the tables, and a missing Postgres, are reported', async () => {
   const client = new pg.Client({ connectionString: postgres.url })
   await client.connect()
   await client.query(`CREATE ROLE stranger LOGIN PASSWORD 'secret'`)
@@ -93,16 +93,16 @@ test('whoever does not own the tables is told so, and so is who has no Postgres'
   address.password = 'secret'
   expect(await cli(['vacuum'], { DATABASE_URL: address.href })).toMatchObject({
     code: 1,
-    talk: expect.stringMatching(/does not own tallyman\.[\s\S]*warehouse\.[\s\S]*as the owner/),
+    messages: expect.stringMatching(/does not own tallyman\.[\s\S]*warehouse\.[\s\S]*as the owner/),
   })
   expect(await cli(['vacuum'], { DATA_DIR: path.join(folder, 'nothing') })).toMatchObject({
     code: 1,
-    talk: expect.stringContaining('no Postgres runs in DATA_DIR'),
+    messages: expect.stringContaining('no Postgres runs in DATA_DIR'),
   })
 })
 
 test('the page on operations names the same tables', async () => {
   const page = await readFile('docs/operations.md', 'utf8')
   const [, named = ''] = /^VACUUM \(FULL, ANALYZE\)\s+([^;]+);/m.exec(page) ?? []
-  expect(named.split(/,\s+/).sort()).toEqual([...(await tablesOfBuyers())].sort())
+  expect(named.split(/,\s+/).sort()).toEqual([...(await listBuyerTables())].sort())
 })

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CommandState } from '../../src/domain/command.ts'
+import type { CommandState } from '../../src/domain/commands/command.ts'
 import { reviewEvents } from '../../src/jobs/events/review.ts'
-import { alarmWaiting, moveCommand } from '../../src/store/command-steps.ts'
-import { readCommand } from '../../src/store/commands.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { alarmWaiting, moveCommand } from '../../src/store/commands/command-steps.ts'
+import { readCommand } from '../../src/store/commands/commands.ts'
+import { type Database, openDatabase } from '../../src/store/db/database.ts'
 import { cancellation, storeCommand } from '../support/commands.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 import { type Rig, startRig } from './rig.ts'
 import { cli } from './run.ts'
 
@@ -14,7 +14,7 @@ let database: Database
 
 beforeAll(async () => {
   rig = await startRig()
-  database = openDatabase({ vocabularyOf, url: rig.databaseUrl, connections: 2 })
+  database = openDatabase({ findVocabulary, url: rig.databaseUrl, connections: 2 })
 })
 afterAll(async () => {
   await database.close()
@@ -83,7 +83,7 @@ test('doctor and the overview name everything that waits for a person, and their
   })
 
   const { out } = await tallyman('doctor')
-  for (const told of [held, rejected, waiting, 'event e-1 of /erp', `${inbox.id} of ${inbox.source}`]) expect(out).toContain(told)
+  for (const text of [held, rejected, waiting, 'event e-1 of /erp', `${inbox.id} of ${inbox.source}`]) expect(out).toContain(text)
   expect(out).toContain('tallyman commands list --state held')
   expect(out).toContain('tallyman alarms resolve')
 
@@ -103,7 +103,7 @@ test('doctor and the overview name everything that waits for a person, and their
   })
   expect(await tallyman('events', 'reject', inbox.source, inbox.id, '--reason', 'x')).toMatchObject({
     code: 1,
-    talk: expect.stringContaining('is rejected already'),
+    messages: expect.stringContaining('is rejected already'),
   })
   expect(await tallyman('events', 'reject', inbox.source, inbox.id)).toMatchObject({ code: 2 })
   const events = JSON.parse((await tallyman('events', 'list', '--seller', 'elsewhere', '--json')).out) as { items: unknown[] }
@@ -126,5 +126,5 @@ test('a verdict by line that makes no sense is a misuse, and changes nothing', a
   expect(await tallyman('commands', 'decide', held, '--line', '1=perhaps', '--reason', 'x')).toMatchObject({ code: 2 })
   const wrong = await tallyman('commands', 'decide', held, '--line', '7=applied', '--reason', 'x')
   expect(wrong.code).toBe(1)
-  expect(wrong.talk).toContain('a line that the command does not concern')
+  expect(wrong.messages).toContain('a line that the command does not concern')
 })

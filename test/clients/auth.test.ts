@@ -1,16 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import { renewalDueMs } from '../../src/clients/auth.ts'
-import { createInProcessBudget } from '../../src/clients/budget.ts'
-import { MarketplaceFailure } from '../../src/clients/errors.ts'
-import { tokenOperation } from '../../src/clients/marketplace/authorisation.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { type RefreshTokens, RefreshTokenUnreadable, renewalDueMs } from '../../src/clients/http/auth.ts'
+import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
+import { tokenOperation } from '../../src/clients/marketplace/token-authorisation.ts'
+import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
 import { eventually } from '../support/eventually.ts'
 import { wireOrderSample } from './samples.ts'
-import { type Answer, forever, generousLimits, type SeenRequest, sendJson, startClient, startServer } from './servers.ts'
+import {
+  type Answer,
+  type ClientSettings,
+  forever,
+  generousLimits,
+  type SeenRequest,
+  sendJson,
+  startClient,
+  startServer,
+} from './servers.ts'
 
 const order = { order: wireOrderSample('108') }
 
-const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
+const buildFailure = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   try {
     await work
   } catch (error) {
@@ -88,7 +97,7 @@ describe('the access token', () => {
     // One try, then a pause: the token operation is not asked again by every call.
     expect(tokenRequests(seen)).toHaveLength(2)
     now += 100_001
-    expect(await failureOf(client.of(ordersEndpoint).get('108', { signal: forever() }))).toMatchObject({
+    expect(await buildFailure(client.of(ordersEndpoint).get('108', { signal: forever() }))).toMatchObject({
       kind: 'unavailable',
       operation: 'token',
       sent: 'never',
@@ -109,7 +118,7 @@ describe('the access token', () => {
 
   const acknowledge = (client: ReturnType<typeof startClient>['client'], correlationId: string) =>
     client.of(ordersEndpoint).send(client.of(ordersEndpoint).prepare.acknowledge('108'), { signal: forever(), correlationId })
-  const writesOf = (seen: readonly SeenRequest[]) =>
+  const listWrites = (seen: readonly SeenRequest[]) =>
     seen.filter(({ method, target }) => method === 'POST' && target !== '/v3/token')
 
   test('that dies early ends a write, which is never sent again by itself; the next one has a new token', async () => {
@@ -117,7 +126,7 @@ describe('the access token', () => {
     const { client } = startClient(url)
     await client.of(ordersEndpoint).get('108', { signal: forever() })
     state.newest = 'somebody else logged in'
-    expect(await failureOf(acknowledge(client, 'first'))).toMatchObject({
+    expect(await buildFailure(acknowledge(client, 'first'))).toMatchObject({
       kind: 'unavailable',
       sent: 'answered',
       staleToken: true,
@@ -127,7 +136,7 @@ describe('the access token', () => {
     })
     const answer = await acknowledge(client, 'second')
     expect(answer.correlationId).toBe('second')
-    expect(writesOf(seen).map((request) => request.headers['xx_qos.correlation_id'])).toEqual(['first', 'second'])
+    expect(listWrites(seen).map((request) => request.headers['xx_qos.correlation_id'])).toEqual(['first', 'second'])
     expect(tokenRequests(seen)).toHaveLength(2)
   })
 
@@ -139,8 +148,8 @@ describe('the access token', () => {
         return request.method === 'GET' ? sendJson(response, 200, order) : sendJson(response, 401, body)
       })
       const { client } = startClient(url)
-      expect(await failureOf(acknowledge(client, 'c'))).toMatchObject({ kind: 'unknown', sent: 'answered', staleToken: false })
-      expect(writesOf(seen)).toHaveLength(1)
+      expect(await buildFailure(acknowledge(client, 'c'))).toMatchObject({ kind: 'unknown', sent: 'answered', staleToken: false })
+      expect(listWrites(seen)).toHaveLength(1)
       await client.of(ordersEndpoint).get('108', { signal: forever() })
       expect(tokenRequests(seen)).toHaveLength(2)
     },
@@ -163,7 +172,7 @@ describe('the access token', () => {
           : sendJson(response, 401, body),
       )
       const { client } = startClient(url)
-      const failure = await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
+      const failure = await buildFailure(client.of(ordersEndpoint).get('1', { signal: forever() }))
       expect(failure).toMatchObject({ kind: 'unavailable', httpStatus: 401, credentialsDead: false, staleToken: false })
       expect(seen.filter((request) => request.target !== '/v3/token')).toHaveLength(2)
     }
@@ -177,7 +186,7 @@ describe('the access token', () => {
     })
     const { client } = startClient(url)
     const impatient = new AbortController()
-    const first = failureOf(client.of(ordersEndpoint).get('108', { signal: impatient.signal }))
+    const first = buildFailure(client.of(ordersEndpoint).get('108', { signal: impatient.signal }))
     const second = client.of(ordersEndpoint).get('108', { signal: forever() })
     await eventually(() => expect(tokenRequests(seen)).toHaveLength(1))
     impatient.abort()
@@ -185,6 +194,90 @@ describe('the access token', () => {
     release()
     expect((await second)?.record.ok).toBe(true)
     expect(tokenRequests(seen)).toHaveLength(1)
+  })
+})
+
+describe('a refresh token', () => {
+  const connection = { refreshToken: 'rt/first+1', partnerId: '10002' }
+  const startRefresh = async (answer: object, status = 200, settings: Omit<ClientSettings, 'connection'> = {}) => {
+    const server = await startServer((request, response) =>
+      request.target === '/v3/token' ? sendJson(response, status, answer) : sendJson(response, 200, order),
+    )
+    const { client, logged } = startClient(server.url, { connection, ...settings })
+    return { ...server, client, logged, read: () => client.of(ordersEndpoint).get('108', { signal: forever() }) }
+  }
+  const granted = { access_token: 't', token_type: 'Bearer', expires_in: 900 }
+
+  test('is exchanged for an access token, with the client of the app and the partner header', async () => {
+    const { seen, read } = await startRefresh({ ...granted, refresh_token: 'rt-second' })
+    await read()
+    const [request] = tokenRequests(seen)
+    expect(request).toMatchObject({ method: 'POST', body: 'grant_type=refresh_token&refresh_token=rt%2Ffirst%2B1' })
+    expect(request?.headers).toMatchObject({
+      authorization: `Basic ${Buffer.from('client-1:hunter2-very-secret').toString('base64')}`,
+      'xx_partner.id': '10002',
+    })
+    expect(seen.at(-1)?.headers).not.toHaveProperty('xx_partner.id')
+  })
+
+  test('has the id of the seller as partner, unless it has another one', async () => {
+    const { seen, client } = await startRefresh(granted, 200)
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
+    const other = startClient((await startRefresh(granted)).url, { connection: { refreshToken: 'rt' } })
+    expect(seen[0]?.headers['xx_partner.id']).toBe('10002')
+    const { url, seen: seenByOther } = await startRefresh(granted)
+    await startClient(url, { connection: { refreshToken: 'rt' } })
+      .client.of(ordersEndpoint)
+      .get('108', { signal: forever() })
+    expect(seenByOther[0]?.headers['xx_partner.id']).toBe(other.client.sellerId)
+  })
+
+  test('that is newer than the configured one is used, and a replacement is handed over before its access token', async () => {
+    const replaced: (string | null)[] = []
+    const refreshTokens: RefreshTokens = {
+      use: async (configured, request) => {
+        expect(configured).toEqual({ sellerId: 'S-1', clientId: 'client-1', refreshToken: 'rt/first+1' })
+        const result = await request('rt-second')
+        replaced.push(result.replacement)
+        return result
+      },
+    }
+    const { seen, read } = await startRefresh({ ...granted, refresh_token: 'rt-third' }, 200, { refreshTokens })
+    await read()
+    expect([seen[0]?.body, replaced]).toEqual(['grant_type=refresh_token&refresh_token=rt-second', ['rt-third']])
+  })
+
+  test('an unreadable replacement does not cost the access token', async () => {
+    const { read } = await startRefresh({ ...granted, refresh_token: 7 })
+    expect((await read())?.record.ok).toBe(true)
+  })
+
+  test('that is refused is in no message, also when the answer echoes it', async () => {
+    const body = { error: 'invalid_grant', error_description: 'rt/first+1 and rt%2Ffirst%2B1 are not valid' }
+    const { read, logged } = await startRefresh(body, 400)
+    const failure = await buildFailure(read())
+    expect(failure).toMatchObject({ kind: 'unavailable', httpStatus: 400, credentialsDoubted: true })
+    expect(JSON.stringify([failure, failure.message, failure.faults, logged])).not.toContain('first')
+  })
+
+  test('that cannot be decrypted counts as refused, and one that cannot be read as an outage', async () => {
+    let fault: Error = new RefreshTokenUnreadable('no key fits')
+    const { seen, read, logged } = await startRefresh(granted, 200, { refreshTokens: { use: () => Promise.reject(fault) } })
+    expect(await buildFailure(read())).toMatchObject({
+      kind: 'unavailable',
+      credentialsDoubted: true,
+      httpStatus: null,
+      message: 'token unavailable: not sent, REFRESH_TOKEN_UNREADABLE',
+    })
+    fault = new Error('Postgres does not answer')
+    const outage = await startRefresh(granted, 200, { refreshTokens: { use: () => Promise.reject(fault) } })
+    expect(await buildFailure(outage.read())).toMatchObject({
+      kind: 'unavailable',
+      credentialsDoubted: false,
+      message: 'token unavailable: not sent, REFRESH_TOKEN_UNAVAILABLE',
+    })
+    expect(outage.logged).toMatchObject([{ level: 'warn', fields: { seller_id: 'S-1', err: fault } }])
+    expect([...seen, ...outage.seen, ...logged]).toEqual([])
   })
 })
 
@@ -207,7 +300,7 @@ const startScripted = async () => {
   })
   const now = () => script.nowMs
   const { client } = startClient(server.url, { now, budget: createInProcessBudget({ limits: generousLimits, now }) })
-  const call = () => failureOf(client.of(ordersEndpoint).get('108', { signal: forever() }))
+  const call = () => buildFailure(client.of(ordersEndpoint).get('108', { signal: forever() }))
   return { ...server, script, client, call }
 }
 
@@ -248,10 +341,10 @@ describe('dead credentials', () => {
       expect(seen).toHaveLength(3)
 
       // Somebody says that they are right now: the memory goes, and the next call asks.
-      client.credentials.forgive()
+      client.credentials.clearRefusals()
       expect(await call()).toMatchObject({ kind: 'unavailable', credentialsDead: false })
       script.status = 200
-      client.credentials.forgive()
+      client.credentials.clearRefusals()
       expect((await client.of(ordersEndpoint).get('108', { signal: forever() }))?.record.ok).toBe(true)
     },
   )
@@ -308,18 +401,18 @@ describe('dead credentials', () => {
       await call()
     }
     expect(await call()).toMatchObject({ credentialsDead: true })
-    expect(await client.credentials.ask(forever())).toMatchObject({
+    expect(await client.credentials.check(forever())).toMatchObject({
       accepted: false,
       refused: true,
       failure: { credentialsDead: true, httpStatus: 400 },
     })
     Object.assign(script, { status: 503, body: '' })
-    expect(await client.credentials.ask(forever())).toMatchObject({ accepted: false, refused: false })
+    expect(await client.credentials.check(forever())).toMatchObject({ accepted: false, refused: false })
     expect(await call()).toMatchObject({ credentialsDead: true })
-    expect(await client.credentials.ask(AbortSignal.abort())).toMatchObject({ accepted: false, refused: false })
+    expect(await client.credentials.check(AbortSignal.abort())).toMatchObject({ accepted: false, refused: false })
     script.status = 200
     const before = seen.length
-    expect(await client.credentials.ask(forever())).toEqual({ accepted: true })
+    expect(await client.credentials.check(forever())).toEqual({ accepted: true })
     expect((await client.of(ordersEndpoint).get('108', { signal: forever() }))?.record.ok).toBe(true)
     expect(tokenRequests(seen.slice(before))).toHaveLength(1)
   })
@@ -328,7 +421,7 @@ describe('dead credentials', () => {
     for (const status of [400, 401, 403, 404, 405, 423, 429, 500, 503]) {
       const { url } = await startStrict({ onToken: (_request, response) => sendJson(response, status, '<html>') })
       const { client } = startClient(url)
-      expect(await failureOf(client.of(ordersEndpoint).get('108', { signal: forever() }))).toMatchObject({
+      expect(await buildFailure(client.of(ordersEndpoint).get('108', { signal: forever() }))).toMatchObject({
         kind: status === 429 ? 'throttled' : 'unavailable',
         credentialsDead: false,
         sent: 'never',
@@ -336,7 +429,9 @@ describe('dead credentials', () => {
     }
     const { url } = await startStrict({ onToken: (_request, response) => sendJson(response, 200, { access_token: '' }) })
     const write = startClient(url).client.of(ordersEndpoint)
-    expect(await failureOf(write.send(write.prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' }))).toMatchObject({
+    expect(
+      await buildFailure(write.send(write.prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })),
+    ).toMatchObject({
       kind: 'unavailable',
       sent: 'never',
     })
@@ -347,7 +442,7 @@ describe('dead credentials', () => {
     const budget = createInProcessBudget({ limits: { ...generousLimits, token: { tokens: 1, perMs: 3_600_000 } } })
     await budget.take('S-1', tokenOperation)
     const { client } = startClient(url, { budget })
-    expect(await failureOf(client.of(ordersEndpoint).get('108', { signal: forever() }))).toMatchObject({
+    expect(await buildFailure(client.of(ordersEndpoint).get('108', { signal: forever() }))).toMatchObject({
       kind: 'throttled',
       operation: 'token',
       sent: 'never',

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createInProcessBudget } from '../../src/clients/budget.ts'
-import { MarketplaceFailure } from '../../src/clients/errors.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
+import type { Page } from '../../src/clients/http/record.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
-import type { Page } from '../../src/clients/record.ts'
+import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
 import { allOperations } from './operations.ts'
 import { wireLine, wireOrderSample, wirePageText, wireReturnSample } from './samples.ts'
 import { forever, generousLimits, sendJson, startClient, startMarketplace, startServer, startTcp } from './servers.ts'
@@ -15,7 +15,7 @@ const to = new Date('2026-11-21T05:00:00.001Z')
 const list = { shipNodeType: 'SellerFulfilled', createdFrom: from, limit: 200 }
 const noneThere = { errors: { error: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API', severity: 'INFO' }] } }
 
-const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
+const buildFailure = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   try {
     await work
   } catch (error) {
@@ -124,7 +124,7 @@ describe('reading orders', () => {
     })
     expect(await client.of(ordersEndpoint).get('108', { signal: forever() })).toBeNull()
     expect(
-      await failureOf(
+      await buildFailure(
         client.of(ordersEndpoint).listReleased({ createdFrom: from, createdTo: to, limit: 1 }, { signal: forever() }),
       ),
     ).toMatchObject({ kind: 'refused' })
@@ -153,7 +153,7 @@ describe('reading orders', () => {
     [wirePageText([wireOrderSample('1'), wireOrderSample('2')]).slice(0, -30)],
   ])('%.60s is malformed, never a page with fewer records', async (text) => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, text))
-    expect(await failureOf(startClient(url).client.of(ordersEndpoint).list(list, { signal: forever() }))).toMatchObject({
+    expect(await buildFailure(startClient(url).client.of(ordersEndpoint).list(list, { signal: forever() }))).toMatchObject({
       kind: 'malformed',
       sent: 'answered',
     })
@@ -193,7 +193,7 @@ describe('reading orders', () => {
     const walk = async (): Promise<void> => {
       for await (const page of startClient(url).client.of(ordersEndpoint).pages(list, { signal: forever() })) pages.push(page)
     }
-    expect(await failureOf(walk())).toMatchObject({ kind: 'malformed' })
+    expect(await buildFailure(walk())).toMatchObject({ kind: 'malformed' })
     expect(pages).toHaveLength(2)
   })
 
@@ -216,7 +216,7 @@ describe('reading orders', () => {
     )
     const { client } = startClient(url)
     expect((await client.of(ordersEndpoint).get('1', { signal: forever() }))?.record).toMatchObject({ ok: true, key: '1' })
-    expect(await failureOf(client.of(ordersEndpoint).get('2', { signal: forever() }))).toMatchObject({ kind: 'malformed' })
+    expect(await buildFailure(client.of(ordersEndpoint).get('2', { signal: forever() }))).toMatchObject({ kind: 'malformed' })
   })
 
   test('a read on a kept connection that was closed meanwhile is sent once more, by itself', async () => {
@@ -276,7 +276,7 @@ describe('reading returns', () => {
 
   test('a document that is no page of returns is malformed', async () => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, { hello: 1 }))
-    const failure = await failureOf(
+    const failure = await buildFailure(
       startClient(url).client.of(returnsEndpoint).list({ createdFrom: from, createdTo: to, limit: 1 }, { signal: forever() }),
     )
     expect(failure.kind).toBe('malformed')
@@ -330,7 +330,7 @@ describe('writing', () => {
     [JSON.stringify({ errors: { error: [{ code: 'SYSTEM_ERROR' }] } }), 504],
   ])('an answer %.40s with %i leaves the outcome unknown, and nothing is sent again', async (body, status) => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, status, body))
-    expect(await failureOf(write(startClient(url).client))).toMatchObject({
+    expect(await buildFailure(write(startClient(url).client))).toMatchObject({
       kind: 'unknown',
       httpStatus: status,
       correlationId: 'intent-1',
@@ -350,23 +350,26 @@ describe('writing', () => {
 
   test('a lost answer is unknown, a lost connection before it is not', async () => {
     const { url } = await startMarketplace((_request, response) => response.destroy())
-    expect(await failureOf(write(startClient(url).client))).toMatchObject({
+    expect(await buildFailure(write(startClient(url).client))).toMatchObject({
       kind: 'unknown',
       sent: 'maybe',
       networkCode: 'ECONNRESET',
     })
     const { url: slow } = await startMarketplace(() => undefined)
     const timeout = startClient(slow, { connection: { requestTimeoutMs: 200 } })
-    expect(await failureOf(write(timeout.client))).toMatchObject({ kind: 'unknown', sent: 'maybe', networkCode: 'ETIMEDOUT' })
-    expect(await failureOf(write(startClient('http://127.0.0.1:1').client))).toMatchObject({ kind: 'unavailable', sent: 'never' })
+    expect(await buildFailure(write(timeout.client))).toMatchObject({ kind: 'unknown', sent: 'maybe', networkCode: 'ETIMEDOUT' })
+    expect(await buildFailure(write(startClient('http://127.0.0.1:1').client))).toMatchObject({
+      kind: 'unavailable',
+      sent: 'never',
+    })
   })
 
-  test('closing the client ends what is under way', async () => {
+  test('closing the client ends what is in progress', async () => {
     const { url, seen } = await startMarketplace((request) => {
       if (request.target.endsWith('cancel')) queueMicrotask(() => client.close())
     })
     const { client } = startClient(url)
-    expect(await failureOf(write(client))).toMatchObject({ kind: 'unknown', networkCode: 'ABORTED' })
+    expect(await buildFailure(write(client))).toMatchObject({ kind: 'unknown', networkCode: 'ABORTED' })
     expect(business(seen)).toHaveLength(1)
   })
 })
@@ -398,11 +401,11 @@ describe('the budget', () => {
     const budget = createInProcessBudget({ limits: { ...generousLimits, 'orders.get': hourly, 'orders.acknowledge': hourly } })
     const { client } = startClient(url, { budget })
     const orders = client.of(ordersEndpoint)
-    expect(await failureOf(orders.get('1', { signal: forever() }))).toMatchObject({ operation: 'token', sent: 'never' })
+    expect(await buildFailure(orders.get('1', { signal: forever() }))).toMatchObject({ operation: 'token', sent: 'never' })
     expect(await orders.get('1', { signal: forever() })).not.toBeNull()
     const request = orders.prepare.acknowledge('1')
-    const tooLate = { signal: forever(), correlationId: 'c', mayLeave: () => false }
-    expect(await failureOf(orders.send(request, tooLate))).toMatchObject({ sent: 'never' })
+    const tooLate = { signal: forever(), correlationId: 'c', maySend: () => false }
+    expect(await buildFailure(orders.send(request, tooLate))).toMatchObject({ sent: 'never' })
     expect(await client.budget.take(ordersEndpoint.operations.acknowledge)).toEqual({ granted: true })
     expect(await client.budget.take(ordersEndpoint.operations.get)).toMatchObject({ granted: false })
   })
@@ -412,7 +415,7 @@ describe('the budget', () => {
     const budget = createInProcessBudget({ limits: { ...generousLimits, 'orders.get': { tokens: 1, perMs: 60_000 } } })
     const { client } = startClient(url, { budget })
     await client.of(ordersEndpoint).get('1', { signal: forever() })
-    const failure = await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
+    const failure = await buildFailure(client.of(ordersEndpoint).get('1', { signal: forever() }))
     expect(failure).toMatchObject({
       kind: 'throttled',
       sent: 'never',
@@ -449,7 +452,7 @@ describe('the budget', () => {
       )
       const budget = createInProcessBudget({ limits: generousLimits })
       const { client } = startClient(url, { budget })
-      expect(await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))).toMatchObject({
+      expect(await buildFailure(client.of(ordersEndpoint).get('1', { signal: forever() }))).toMatchObject({
         kind: 'throttled',
         sent: 'answered',
       })
@@ -509,7 +512,7 @@ describe('what it tells', () => {
       })
     })
     const { client, logged } = startClient(url)
-    const failure = await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
+    const failure = await buildFailure(client.of(ordersEndpoint).get('1', { signal: forever() }))
     expect(failure.message).toBe('orders.get refused: HTTP 400')
     const everything = JSON.stringify({
       ...failure,
@@ -526,7 +529,7 @@ describe('what it tells', () => {
   test('each request with its operation, outcome, status and duration', async () => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 503, ''))
     const { client, reports } = startClient(url)
-    await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
+    await buildFailure(client.of(ordersEndpoint).get('1', { signal: forever() }))
     expect(reports).toEqual([
       { sellerId: 'S-1', operation: 'token', outcome: 'ok', status: 200, durationMs: expect.any(Number) },
       { sellerId: 'S-1', operation: 'orders.get', outcome: 'unavailable', status: 503, durationMs: expect.any(Number) },
@@ -546,10 +549,10 @@ test('every profile has a limit for every operation', () => {
   }
 })
 
-test('a budget that cannot learn loses no answer', async () => {
+test('an error of the rate limit loses no answer', async () => {
   const { url } = await startMarketplace((_request, response) => sendJson(response, 200, { order: wireOrderSample('1') }))
   const budget = createInProcessBudget({ limits: generousLimits })
-  const broken = { ...budget, learn: () => Promise.reject(new Error('the budget is away')) }
+  const broken = { ...budget, learn: () => Promise.reject(new Error('the store is unavailable')) }
   const { client, logged } = startClient(url, { budget: broken })
   const observed = await client
     .of(ordersEndpoint)
@@ -574,21 +577,21 @@ describe('a client that another one takes the place of', () => {
     const retired = client.retire().then(() => {
       isClosed = true
     })
-    const failure = await failureOf(client.of(ordersEndpoint).list(list, { signal: forever() }))
+    const failure = await buildFailure(client.of(ordersEndpoint).list(list, { signal: forever() }))
     expect(failure).toMatchObject({ kind: 'throttled', sent: 'never', networkCode: 'CALLER_RETIRED' })
     expect(failure.retryAt?.getTime()).toBeLessThanOrEqual(Date.now())
     expect([business(seen).length, isClosed]).toEqual([1, false])
     mayAnswer.resolve()
     expect(await begun).toMatchObject({ records: [] })
     await retired
-    expect(await failureOf(client.of(ordersEndpoint).list(list, { signal: forever() }))).toMatchObject({ sent: 'never' })
+    expect(await buildFailure(client.of(ordersEndpoint).list(list, { signal: forever() }))).toMatchObject({ sent: 'never' })
   })
 
   test('is broken off when all is closed', async () => {
     const asked = gate()
     const { url } = await startMarketplace(() => asked.resolve())
     const { client } = startClient(url)
-    const begun = failureOf(client.of(ordersEndpoint).list(list, { signal: forever() }))
+    const begun = buildFailure(client.of(ordersEndpoint).list(list, { signal: forever() }))
     await asked.promise
     const retired = client.retire()
     await client.close()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMarketplaceClock } from '../../src/clients/clock.ts'
+import { createMarketplaceClock } from '../../src/clients/http/clock.ts'
 
 const start = Date.UTC(2026, 10, 21)
 
@@ -45,7 +45,7 @@ describe('the estimate of the marketplace’s clock', () => {
     )
   })
 
-  test('a slow answer does not spoil what a quick one showed', () => {
+  test('a slow answer does not corrupt what a quick one showed', () => {
     fc.assert(
       fc.property(anyOffset, anyDelays, (offset, delays) => {
         let now = start

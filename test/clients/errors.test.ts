@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { FailureKind } from '../../src/clients/errors.ts'
-import type { Exchange, Verdict } from '../../src/clients/judge.ts'
-import { budgetSignal, classify, toFailure, waitMs } from '../../src/clients/judge.ts'
+import type { Exchange, Verdict } from '../../src/clients/http/classify.ts'
+import { classify, parseWaitMs, readBudgetSignal, toFailure } from '../../src/clients/http/classify.ts'
+import type { FailureKind } from '../../src/clients/http/errors.ts'
+import type { Operation } from '../../src/clients/http/operation.ts'
 import { faultRules, readFaults } from '../../src/clients/marketplace/faults.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification } from '../../src/clients/marketplace/profiles/index.ts'
-import type { Operation } from '../../src/clients/operation.ts'
 import type { WireErrorBody } from './wire-errors.ts'
 
 const now = Date.UTC(2026, 10, 21, 6, 0, 0)
@@ -27,12 +27,12 @@ const exchange = (overrides: Partial<Exchange>): Exchange => ({
   ...overrides,
 })
 
-const kindOf = (verdict: Verdict): FailureKind | 'ok' => (verdict.ok ? 'ok' : verdict.kind)
+const findKind = (verdict: Verdict): FailureKind | 'ok' => (verdict.ok ? 'ok' : verdict.kind)
 
 const read = (status: number, bodyText: string | null = '{}', more: Partial<Exchange> = {}) =>
-  kindOf(classify(exchange({ status, bodyText, ...more })))
+  findKind(classify(exchange({ status, bodyText, ...more })))
 const write = (status: number, bodyText: string | null = '{}', more: Partial<Exchange> = {}) =>
-  kindOf(classify(exchange({ status, bodyText, write: true, ...more })))
+  findKind(classify(exchange({ status, bodyText, write: true, ...more })))
 
 const nested = (code: string, more: object = {}) => JSON.stringify({ errors: { error: [{ code, severity: 'ERROR', ...more }] } })
 
@@ -51,6 +51,7 @@ const bodies: Readonly<Record<string, readonly (string | null)[]>> = {
     JSON.stringify({ code: 'failure', details: 'no' }),
     JSON.stringify({ code: 'failure', details: ['TOO_MANY_FILTERS_PROVIDED_IN_REQUEST'] }),
   ],
+  'coded as a programme': [nested('UNAUTHORIZED.GMP_GATEWAY_API', { description: 'Program Eligibility is not enabled' })],
   uncoded: [
     '<html><body>Access Denied</body></html>',
     '<?xml version="1.0"?><ns2:errors xmlns:ns2="http://x/"><ns2:error><ns2:code>FORBIDDEN</ns2:code></ns2:error></ns2:errors>',
@@ -94,7 +95,7 @@ const bodies: Readonly<Record<string, readonly (string | null)[]>> = {
   'no JSON': ['', '<html>', '{"order":', 'null!'],
   cut: [null],
 }
-const headersOf: Readonly<Record<string, readonly Exchange['headers'][]>> = {
+const buildHeaders: Readonly<Record<string, readonly Exchange['headers'][]>> = {
   ', with Retry-After': [{ 'retry-after': '7' }, { 'retry-after': new Date(now + 7_000).toUTCString() }],
   ', with a budget': [{ 'x-current-token-count': '0' }, { 'x-next-replenish-time': String(now + 5_000) }],
 }
@@ -106,23 +107,23 @@ interface Row {
   readonly write: string
 }
 
-const rowsOf = (text: string): readonly Row[] =>
+const listRows = (text: string): readonly Row[] =>
   text.split('\n').flatMap((line): Row[] => {
     const [, status = '', body = '', forRead = '', forWrite = ''] = line.split('|').map((cell) => cell.trim())
     if (!/^\d|^none$/.test(status)) return []
     return [{ statuses: status === 'none' ? [null] : status.split(', ').map(Number), body, read: forRead, write: forWrite }]
   })
 
-const told = (verdict: Verdict): string => `${kindOf(verdict)}${!verdict.ok && verdict.renewToken ? ' + token' : ''}`
+const told = (verdict: Verdict): string => `${findKind(verdict)}${!verdict.ok && verdict.renewToken ? ' + token' : ''}`
 
-const exchangesOf = ({ statuses, body }: Row): readonly Exchange[] => {
+const listExchanges = ({ statuses, body }: Row): readonly Exchange[] => {
   const [status] = statuses
   if (status === null) {
     const codes = ['ENOTFOUND', 'ECONNREFUSED', 'EPROTO', 'ETIMEDOUT', 'ECONNRESET', 'EPIPE', 'ABORTED']
     const sent = body === 'never sent' ? 'never' : 'maybe'
     return codes.map((networkCode) => exchange({ status: null, bodyText: null, networkCode, sent }))
   }
-  const [suffix, headers] = Object.entries(headersOf).find(([name]) => body.endsWith(name)) ?? ['', [{}]]
+  const [suffix, headers] = Object.entries(buildHeaders).find(([name]) => body.endsWith(name)) ?? ['', [{}]]
   const texts = bodies[body.slice(0, body.length - suffix.length)]
   if (texts === undefined) throw new Error(`the test knows no body "${body}"`)
   return statuses.flatMap((one) =>
@@ -134,9 +135,11 @@ const exchangesOf = ({ statuses, body }: Row): readonly Exchange[] => {
   )
 }
 
-const table = rowsOf(readFileSync(new URL('../../docs/decisions/0014-whose-word-refuses.md', import.meta.url), 'utf8'))
+const table = listRows(
+  readFileSync(new URL('../../docs/decisions/0007-only-a-coded-answer-is-a-refusal.md', import.meta.url), 'utf8'),
+)
 
-describe('the table of docs/decisions/0014', () => {
+describe('the table of refusals', () => {
   test('names every status that has a meaning of its own', () => {
     const named = new Set(table.flatMap(({ statuses }) => statuses))
     for (const status of [200, 302, 400, 401, 403, 404, 405, 408, 409, 423, 425, 429, 500, 502, 503, 504, 520, 521, null]) {
@@ -145,7 +148,7 @@ describe('the table of docs/decisions/0014', () => {
   })
 
   test.each(table)('$statuses, $body: a read is $read, a write $write', (row) => {
-    const exchanges = exchangesOf(row)
+    const exchanges = listExchanges(row)
     expect(exchanges.length).toBeGreaterThan(0)
     for (const one of exchanges) {
       const { status, bodyText, headers } = one
@@ -157,6 +160,16 @@ describe('the table of docs/decisions/0014', () => {
 })
 
 describe('by status', () => {
+  test.each([
+    JSON.stringify({ errors: [{ code: 'UNAUTHORIZED.GMP_GATEWAY_API', description: 'Program Eligibility is not enabled' }] }),
+    JSON.stringify({ message: 'Program Eligibility is not enabled for this seller' }),
+  ])('a 401 about a programme is a refusal of the operation and asks for no new token: %s', (bodyText) => {
+    const verdict = classify(exchange({ status: 401, bodyText }))
+    expect(verdict).toMatchObject({ ok: false, kind: 'refused', notEnrolled: true, renewToken: false, contentNotFound: false })
+    expect(classify(exchange({ status: 401, bodyText, write: true }))).toMatchObject({ notEnrolled: false, renewToken: true })
+    expect(classify(exchange({ status: 500, bodyText }))).toMatchObject({ kind: 'unavailable', notEnrolled: false })
+  })
+
   test('only a 401 asks for a new token', () => {
     for (const status of [200, 400, 403, 429, 500]) {
       const verdict = classify(exchange({ status }))
@@ -179,7 +192,8 @@ describe('by status', () => {
   })
 
   test('words of OAuth are the marketplace’s own where it speaks them', () => {
-    const judge = (body: object) => kindOf(classify(exchange({ status: 400, bodyText: JSON.stringify(body), speaksOAuth: true })))
+    const judge = (body: object) =>
+      findKind(classify(exchange({ status: 400, bodyText: JSON.stringify(body), speaksOAuth: true })))
     expect(judge({ error: 'invalid_client', error_description: 'd' })).toBe('refused')
     expect(judge({ error: 'server_error' })).toBe('unavailable')
     expect(judge({ error: 'Bad Request', status: 400 })).toBe('unavailable')
@@ -347,7 +361,7 @@ describe('when to try again', () => {
 
   // Below nothing, with a sign, in 1973, in microseconds, and of twenty digits.
   test.each(['-5', '+60', '100000000', String(now * 1_000), '99999999999999999999'])('is unknown where it says %s', (value) => {
-    expect(waitMs(value, now, now)).toBeNull()
+    expect(parseWaitMs(value, now, now)).toBeNull()
     expect(retryAfterMs({ 'retry-after': value })).toBe(2_000)
     expect(retryAfterMs({ 'x-next-replenish-time': value })).toBe(2_000)
   })
@@ -358,7 +372,7 @@ describe('when to try again', () => {
         fc.oneof(fc.string(), fc.integer().map(String), fc.date().map(String), fc.bigInt().map(String)),
         fc.integer(),
         (value, drift) => {
-          const wait = waitMs(value, now, now + drift)
+          const wait = parseWaitMs(value, now, now + drift)
           if (wait !== null) expect(wait >= 0 && wait <= 86_400_000).toBe(true)
         },
       ),
@@ -367,16 +381,16 @@ describe('when to try again', () => {
 
   test('the budget is read from headers of any answer', () => {
     const headers = { 'x-current-token-count': '0', 'x-next-replenish-time': String(now + 1_500) }
-    expect(budgetSignal({ ...exchange({ headers }), status: 200 })).toEqual({
+    expect(readBudgetSignal({ ...exchange({ headers }), status: 200 })).toEqual({
       status: 200,
       remaining: 0,
       replenishAt: new Date(now + 1_500),
       retryAfter: null,
     })
-    expect(budgetSignal({ ...exchange({ headers: { 'x-current-token-count': '-1' } }), status: 200 }).remaining).toBeNull()
+    expect(readBudgetSignal({ ...exchange({ headers: { 'x-current-token-count': '-1' } }), status: 200 }).remaining).toBeNull()
     // One spelling that cannot be read does not hide the other.
     const both = { 'x-next-replenishment-time': 'soon', 'x-next-replenish-time': String(now + 1_500) }
-    expect(budgetSignal({ ...exchange({ headers: both }), status: 200 }).replenishAt).toEqual(new Date(now + 1_500))
+    expect(readBudgetSignal({ ...exchange({ headers: both }), status: 200 }).replenishAt).toEqual(new Date(now + 1_500))
   })
 })
 
@@ -432,14 +446,14 @@ describe('any exchange at all', () => {
     for (const [open, close] of nesting) {
       const deep = `${open.repeat(50_000)}1${close.repeat(50_000)}`
       const bodyText = `{"code":"failure","details":${deep},"error":${deep},"errors":${deep}}`
-      expect(kindOf(classify(exchange({ status: 400, bodyText })))).toBe('refused')
-      expect(kindOf(classify(exchange({ status: 200, bodyText, write: true })))).toBe('unknown')
+      expect(findKind(classify(exchange({ status: 400, bodyText })))).toBe('refused')
+      expect(findKind(classify(exchange({ status: 200, bodyText, write: true })))).toBe('unknown')
     }
   })
 
   test('a write of which parts ended differently (207) is unknown, whatever its body says', () => {
-    expect(kindOf(classify(exchange({ status: 207, bodyText: coded, write: true })))).toBe('unknown')
-    expect(kindOf(classify(exchange({ status: 200, bodyText: coded, write: true })))).toBe('refused')
+    expect(findKind(classify(exchange({ status: 207, bodyText: coded, write: true })))).toBe('unknown')
+    expect(findKind(classify(exchange({ status: 200, bodyText: coded, write: true })))).toBe('refused')
   })
 
   test('a write that may have been applied is unknown, never something to send again', () => {
@@ -450,19 +464,19 @@ describe('any exchange at all', () => {
         const lost = status === null && sent !== 'never'
         const serverFault =
           status !== null && (status >= 500 || status < 200 || (status >= 300 && status < 400) || status === 408)
-        if (lost) expect(kindOf(verdict)).toBe('unknown')
-        if (serverFault) expect(['unknown', 'unavailable', 'throttled']).toContain(kindOf(verdict))
-        if (serverFault && status !== null && (status >= 500 || status < 400)) expect(kindOf(verdict)).toBe('unknown')
+        if (lost) expect(findKind(verdict)).toBe('unknown')
+        if (serverFault) expect(['unknown', 'unavailable', 'throttled']).toContain(findKind(verdict))
+        if (serverFault && status !== null && (status >= 500 || status < 400)) expect(findKind(verdict)).toBe('unknown')
         // A 2xx is a success, or the outcome is open, or the body itself says that nothing was done.
         if (
           status !== null &&
           status >= 200 &&
           status < 300 &&
-          ['unavailable', 'throttled', 'refused'].includes(kindOf(verdict))
+          ['unavailable', 'throttled', 'refused'].includes(findKind(verdict))
         ) {
           expect(readFaults(JSON.parse(seen.bodyText ?? 'null')).length > 0 || /"status":/.test(seen.bodyText ?? '')).toBe(true)
         }
-        expect(kindOf(verdict)).not.toBe('malformed')
+        expect(findKind(verdict)).not.toBe('malformed')
       }),
       { numRuns: 2_000 },
     )
@@ -471,7 +485,7 @@ describe('any exchange at all', () => {
   test('a read is never unknown', () => {
     fc.assert(
       fc.property(anyExchange, (seen) => {
-        expect(kindOf(classify({ ...seen, write: false }))).not.toBe('unknown')
+        expect(findKind(classify({ ...seen, write: false }))).not.toBe('unknown')
       }),
     )
   })
@@ -481,9 +495,9 @@ describe('any exchange at all', () => {
       fc.property(anyExchange, (seen) => {
         const verdict = classify(seen)
         if (verdict.ok) return
-        if (verdict.kind === 'refused') expect(verdict.ownWord).toBe(true)
+        if (verdict.kind === 'refused') expect(verdict.fromMarketplace).toBe(true)
         const certain = verdict.kind === 'unavailable' || verdict.kind === 'throttled'
-        if (seen.write && seen.status !== null && certain && !verdict.ownWord) {
+        if (seen.write && seen.status !== null && certain && !verdict.fromMarketplace) {
           expect(verdict.kind).toBe('throttled')
           expect(Object.keys(seen.headers)).not.toEqual([])
         }
@@ -496,7 +510,7 @@ describe('any exchange at all', () => {
     const verdict = classify(exchange({ status: 403, bodyText: '<html>' }))
     if (verdict.ok) throw new Error('expected a failure')
     expect(toFailure(verdict, { operation: 'orders.get', sellerId: 'S', correlationId: 'c' }).message).toBe(
-      'orders.get unavailable: HTTP 403, not in the words of the marketplace',
+      'orders.get unavailable: HTTP 403, not from the marketplace itself',
     )
   })
 

@@ -3,7 +3,8 @@ import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { BodyFault, createTransport, type HttpOutcome, type HttpRequest, requestPath } from '../../src/clients/http.ts'
+import { BodyError } from '../../src/clients/http/body.ts'
+import { createTransport, type HttpOutcome, type HttpRequest, requestPath } from '../../src/clients/http/http.ts'
 import { eventually } from '../support/eventually.ts'
 import { selfSignedCertificate } from './certificate.ts'
 import { afterTest, forever, startServer, startTcp } from './servers.ts'
@@ -35,7 +36,7 @@ const tcp = async (onRequest: (socket: Socket) => void): Promise<string> => {
   return server.url
 }
 
-const outcomeOf = async (
+const formatOutcome = async (
   onRequest: (socket: Socket) => void,
   request = post(),
   requestTimeoutMs?: number,
@@ -74,7 +75,7 @@ describe('network faults', () => {
   })
 
   test('a reset after the request maybe was', async () => {
-    expect(await outcomeOf((socket) => socket.resetAndDestroy())).toMatchObject({
+    expect(await formatOutcome((socket) => socket.resetAndDestroy())).toMatchObject({
       sent: 'maybe',
       status: null,
       networkCode: 'ECONNRESET',
@@ -82,9 +83,9 @@ describe('network faults', () => {
   })
 
   test('a server that closes without an answer, or answers no HTTP, too', async () => {
-    expect(await outcomeOf((socket) => socket.end())).toMatchObject({ sent: 'maybe', status: null })
-    expect(await outcomeOf((socket) => socket.end('SSH-2.0-OpenSSH\r\n'))).toMatchObject({ sent: 'maybe', status: null })
-    expect(await outcomeOf((socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`))).toMatchObject({
+    expect(await formatOutcome((socket) => socket.end())).toMatchObject({ sent: 'maybe', status: null })
+    expect(await formatOutcome((socket) => socket.end('SSH-2.0-OpenSSH\r\n'))).toMatchObject({ sent: 'maybe', status: null })
+    expect(await formatOutcome((socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`))).toMatchObject({
       sent: 'maybe',
       status: null,
     })
@@ -92,12 +93,16 @@ describe('network faults', () => {
 
   test('a server that never answers is given up after the request timeout', async () => {
     const startedMs = performance.now()
-    expect(await outcomeOf(() => undefined, post(), 200)).toMatchObject({ sent: 'maybe', status: null, networkCode: 'ETIMEDOUT' })
+    expect(await formatOutcome(() => undefined, post(), 200)).toMatchObject({
+      sent: 'maybe',
+      status: null,
+      networkCode: 'ETIMEDOUT',
+    })
     expect(performance.now() - startedMs).toBeLessThan(2_000)
   })
 
   test('one that drips its answer for ever, too: the timeout is for all of it', async () => {
-    const outcome = await outcomeOf(
+    const outcome = await formatOutcome(
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
         const drip = setInterval(() => socket.write('1\r\n \r\n'), 20)
@@ -120,7 +125,7 @@ describe('network faults', () => {
       (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{"order":\r\n'),
     ],
   ])('%s is an answer without a body, not a short one', async (_name, onRequest) => {
-    expect(await outcomeOf(onRequest)).toMatchObject({ sent: 'answered', status: 200, bodyText: null })
+    expect(await formatOutcome(onRequest)).toMatchObject({ sent: 'answered', status: 200, bodyText: null })
   })
 
   test('an abort while the answer is awaited ends the request', async () => {
@@ -162,7 +167,11 @@ describe.each([true, false])(
       ['bad trailers', `${chunked}2\r\n{}\r\n0\r\n\u0001: \u0002\r\n\r\n`],
     ])('%s', async (_name, bytes) => {
       const abort = new AbortController()
-      const outcome = await outcomeOf((socket) => socket.write(bytes), post({ freshConnection, signal: abort.signal }), 10_000)
+      const outcome = await formatOutcome(
+        (socket) => socket.write(bytes),
+        post({ freshConnection, signal: abort.signal }),
+        10_000,
+      )
       expect(outcome.sent).toBe('answered')
       expect(outcome.networkCode).toMatch(/^HPE_/)
       expect(outcome.bodyText).toBeNull()
@@ -172,7 +181,7 @@ describe.each([true, false])(
 
     test('a change of protocol that nobody asked for', async () => {
       const bytes = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'
-      const outcome = await outcomeOf((socket) => socket.write(bytes), post({ freshConnection }), 10_000)
+      const outcome = await formatOutcome((socket) => socket.write(bytes), post({ freshConnection }), 10_000)
       expect(outcome).toMatchObject({ sent: 'maybe', status: null, networkCode: 'ECONNRESET' })
     })
 
@@ -181,13 +190,16 @@ describe.each([true, false])(
         const onRequest = (socket: Socket): void => {
           socket.write(`HTTP/1.1 200 OK\r\n\r\n${body}`, () => setTimeout(() => socket.resetAndDestroy(), 20))
         }
-        const outcome = await outcomeOf(onRequest, get({ freshConnection }))
+        const outcome = await formatOutcome(onRequest, get({ freshConnection }))
         expect(outcome).toMatchObject({ sent: 'answered', bodyText: null, networkCode: 'ECONNRESET' })
       }
     })
 
     test('a body that ends before its length', async () => {
-      const outcome = await outcomeOf((socket) => socket.end(`${head}content-length: 100\r\n\r\n{"a"`), get({ freshConnection }))
+      const outcome = await formatOutcome(
+        (socket) => socket.end(`${head}content-length: 100\r\n\r\n{"a"`),
+        get({ freshConnection }),
+      )
       expect(outcome).toMatchObject({ sent: 'answered', bodyText: null, networkCode: 'ECONNRESET' })
     })
 
@@ -262,7 +274,7 @@ describe('a body that is read piece by piece', () => {
   test('is unreadable where it is packed in what was not asked for', async () => {
     const { url } = await startServer((_request, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'))
     const { body } = await transportTo(url).open(get())
-    await expect(body?.next()).rejects.toThrow(BodyFault)
+    await expect(body?.next()).rejects.toThrow(BodyError)
     expect(await transportTo(url).exchange(get())).toMatchObject({ bodyText: null, networkCode: 'BODY_UNREADABLE' })
   })
 })
@@ -388,22 +400,25 @@ describe('what goes out', () => {
 
 test('nothing leaves once it may not, although the connection stands', async () => {
   let asked = 0
-  const mayLeave = (): boolean => {
+  const maySend = (): boolean => {
     asked += 1
     return false
   }
   const { url, seen } = await startServer((_request, response) => response.end('{}'))
-  expect(await transportTo(url).exchange(post({ mayLeave }))).toMatchObject({
+  expect(await transportTo(url).exchange(post({ maySend }))).toMatchObject({
     sent: 'never',
     status: null,
     networkCode: 'TOO_LATE',
   })
   const silent = await startTcp((socket) => socket.once('data', () => expect.unreachable('a byte has left')))
-  expect(await transportTo(silent.url).exchange(post({ mayLeave }))).toMatchObject({ sent: 'never', networkCode: 'TOO_LATE' })
+  expect(await transportTo(silent.url).exchange(post({ maySend }))).toMatchObject({
+    sent: 'never',
+    networkCode: 'TOO_LATE',
+  })
   expect(asked).toBe(2)
   const faulty = (): boolean => {
     throw new Error('the clock cannot be read')
   }
-  expect(await transportTo(url).exchange(post({ mayLeave: faulty }))).toMatchObject({ sent: 'never', status: null })
+  expect(await transportTo(url).exchange(post({ maySend: faulty }))).toMatchObject({ sent: 'never', status: null })
   expect(seen).toEqual([])
 })

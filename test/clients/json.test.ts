@@ -5,16 +5,17 @@ import {
   cutRecords,
   decimalText,
   exactJsonNumber,
-  moment,
   parseExact,
+  parseTimestamp,
+  storableJson,
   sumDecimals,
   wholeNumber,
-} from '../../src/clients/json.ts'
+} from '../../src/clients/http/json.ts'
 import { vocabulary } from '../support/vocabulary.ts'
 
 const path = ['list', 'elements', 'order']
 
-const pageOf = (recordTexts: readonly string[], spacing = ''): string => {
+const buildPage = (recordTexts: readonly string[], spacing = ''): string => {
   const joined = recordTexts.join(`,${spacing}`)
   return `{"list":${spacing}{"meta":{"x":"[}\\"order\\":["},"elements":{"other":[1,{"order":[]}],"order"${spacing}:${spacing}[${spacing}${joined}${spacing}]},"z":null}}`
 }
@@ -24,7 +25,7 @@ describe('cutRecords', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), fc.constantFrom('', ' ', '\n\t '), fc.boolean(), (values, spacing, pretty) => {
         const texts = values.map((value) => JSON.stringify(value, null, pretty ? 2 : 0))
-        const cut = cutRecords(pageOf(texts, spacing), path)
+        const cut = cutRecords(buildPage(texts, spacing), path)
         expect(cut?.records.map((record) => record.text)).toEqual(texts)
         expect(JSON.parse(cut?.envelopeText ?? '')).toMatchObject({ list: { elements: { order: [] }, z: null } })
       }),
@@ -36,7 +37,7 @@ describe('cutRecords', () => {
   })
 
   test('gives up on a text that is broken around the records, wherever it is cut off', () => {
-    const text = pageOf(['{"a":"x\\\\"}', '{"b":[1,2]}'])
+    const text = buildPage(['{"a":"x\\\\"}', '{"b":[1,2]}'])
     for (let length = 0; length < text.length; length += 1) {
       const cut = cutRecords(text.slice(0, length), path)
       // Either nothing was cut, or the envelope shows that the text is broken: no half page passes for a whole one.
@@ -65,7 +66,7 @@ describe('cutRecords', () => {
     expect(cutRecords('{"orders":[{"a":1}]}', ['order'])).toBeNull()
   })
 
-  test('a record that is nested too deeply does not spoil its neighbours', () => {
+  test('a record that is nested too deeply does not corrupt its neighbours', () => {
     const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
     const cut = cutRecords(`{"order":[{"a":1},${nested(100)},${nested(101)},{"a":[2]}]}`, ['order'])
     expect(cut?.records.map((record) => record.isTooDeep)).toEqual([false, false, true, false])
@@ -74,6 +75,35 @@ describe('cutRecords', () => {
   test('a broken record does not reach into its neighbours', () => {
     const cut = cutRecords('{"order":[{"a":1},{"a":nope},{"a":3}]}', ['order'])
     expect(cut?.records.map((record) => record.text)).toEqual(['{"a":1}', '{"a":nope}', '{"a":3}'])
+  })
+})
+
+describe('characters that Postgres cannot hold', () => {
+  test.each([
+    [String.raw`"a\u0000b"`, '"a\ufffdb"'],
+    [String.raw`"cut \ud83c"`, '"cut \ufffd"'],
+    [String.raw`"\uDF09 \uD83C\u0041"`, '"\ufffd \ufffd\\u0041"'],
+    [String.raw`{"\u0000":"\\\ud83c"}`, '{"\ufffd":"\\\\\ufffd"}'],
+  ])('%s becomes %s', (text, stored) => {
+    expect(storableJson(text)).toBe(stored)
+    expect(() => JSON.parse(stored)).not.toThrow()
+  })
+
+  test.each([String.raw`"\\u0000"`, String.raw`"\\\\ud83c"`, String.raw`"\ud83c\udf09"`, String.raw`"\u00e9 \n \u0001"`])(
+    '%s stays',
+    (text) => {
+      expect(storableJson(text)).toBe(text)
+    },
+  )
+
+  test('no text holds one afterwards, and what holds none is not changed', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('\\', '\0', '\ud83c', '\udf09', 'u0000', 'a', '"', 'é')), (parts) => {
+        const text = parts.join('')
+        const read: unknown = JSON.parse(storableJson(JSON.stringify(text)))
+        expect(read).toBe(text.toWellFormed().replaceAll('\0', '\ufffd'))
+      }),
+    )
   })
 })
 
@@ -148,7 +178,7 @@ describe('moment', () => {
       const expected = new Date('2026-03-04T05:06:07.000Z')
       expect(new Date('2026-03-04T05:06:07')).not.toEqual(expected)
       for (const text of ['2026-03-04T05:06:07', '2026-03-04 05:06:07', '2026-03-04T05:06:07.000', '2026-03-04T00:06:07-05:00'])
-        expect(moment(text)).toEqual(expected)
+        expect(parseTimestamp(text)).toEqual(expected)
     } finally {
       vi.unstubAllEnvs()
     }
@@ -156,7 +186,7 @@ describe('moment', () => {
   test('reads epoch ms, epoch s and ISO 8601, as numbers or text', () => {
     const expected = new Date('2025-10-09T08:53:20.000Z')
     for (const value of [1_760_000_000_000, 1_760_000_000, '1760000000000', '1760000000', '2025-10-09T08:53:20Z']) {
-      expect(moment(value)).toEqual(expected)
+      expect(parseTimestamp(value)).toEqual(expected)
     }
   })
 
@@ -165,14 +195,14 @@ describe('moment', () => {
       vi.stubEnv('TZ', zone)
       try {
         // One before and one after the clocks go forward.
-        expect(moment('03/24/2022 9:29 am', vocabulary.calendar)).toEqual(new Date('2022-03-24T16:29:00Z'))
-        expect(moment('3/1/2022 9:29 PM', vocabulary.calendar)).toEqual(new Date('2022-03-02T05:29:00Z'))
-        expect(moment('03/24/2022 12:05 AM', vocabulary.calendar)).toEqual(new Date('2022-03-24T07:05:00Z'))
-        expect(moment('03/24/2022', vocabulary.calendar)).toEqual(new Date('2022-03-24T07:00:00Z'))
-        expect(moment('2022-03-24', vocabulary.calendar)).toEqual(new Date('2022-03-24T00:00:00Z'))
+        expect(parseTimestamp('03/24/2022 9:29 am', vocabulary.calendar)).toEqual(new Date('2022-03-24T16:29:00Z'))
+        expect(parseTimestamp('3/1/2022 9:29 PM', vocabulary.calendar)).toEqual(new Date('2022-03-02T05:29:00Z'))
+        expect(parseTimestamp('03/24/2022 12:05 AM', vocabulary.calendar)).toEqual(new Date('2022-03-24T07:05:00Z'))
+        expect(parseTimestamp('03/24/2022', vocabulary.calendar)).toEqual(new Date('2022-03-24T07:00:00Z'))
+        expect(parseTimestamp('2022-03-24', vocabulary.calendar)).toEqual(new Date('2022-03-24T00:00:00Z'))
         // Without a calendar nobody knows whose wall time it is.
-        expect(moment('03/24/2022')).toBeNull()
-        expect(moment('2022-03-24T09:29:00.5+0200', vocabulary.calendar)).toEqual(new Date('2022-03-24T07:29:00.500Z'))
+        expect(parseTimestamp('03/24/2022')).toBeNull()
+        expect(parseTimestamp('2022-03-24T09:29:00.5+0200', vocabulary.calendar)).toEqual(new Date('2022-03-24T07:29:00.500Z'))
       } finally {
         vi.unstubAllEnvs()
       }
@@ -193,17 +223,17 @@ describe('moment', () => {
     '3',
     0,
   ])('%j is none', (value) => {
-    expect(moment(value)).toBeNull()
+    expect(parseTimestamp(value)).toBeNull()
   })
 
   test('never gives an impossible date', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
-        const date = moment(value)
+        const date = parseTimestamp(value)
         if (date !== null) expect(Number.isNaN(date.getTime())).toBe(false)
       }),
     )
-    expect(moment('not a date')).toBeNull()
-    expect(moment(8.7e18)).toBeNull()
+    expect(parseTimestamp('not a date')).toBeNull()
+    expect(parseTimestamp(8.7e18)).toBeNull()
   })
 })

@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, expect, test } from 'vitest'
-import { MarketplaceFailure } from '../../src/clients/errors.ts'
-import { cutRecords, TooManyRecords } from '../../src/clients/json.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
-import { readInTurns } from '../../src/clients/turns.ts'
+import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
+import { cutRecords, TooManyRecords } from '../../src/clients/http/json.ts'
+import { mapInTimeSlices } from '../../src/clients/http/time-slices.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { sendJson, startClient, startMarketplace } from './servers.ts'
 
 const query = { shipNodeType: 'SellerFulfilled', createdFrom: new Date('2026-01-01T00:00:00Z'), limit: 200 }
@@ -25,7 +25,7 @@ const list = async (body: unknown, status = 200) => {
   const { client } = startClient(url)
   return () => client.of(ordersEndpoint).list(query, { signal: new AbortController().signal })
 }
-const failureOf = (call: () => Promise<unknown>): Promise<MarketplaceFailure> =>
+const buildFailure = (call: () => Promise<unknown>): Promise<MarketplaceFailure> =>
   call().then(
     () => {
       throw new Error('it did not fail')
@@ -42,7 +42,7 @@ describe('an answer of a million empty records', () => {
     const call = await list(JSON.parse(body.replace('"order":[]', `"order":${empties(1_000_000)}`)))
     let failure: MarketplaceFailure | null = null
     const paused = await longestPause(async () => {
-      failure = await failureOf(call)
+      failure = await buildFailure(call)
     })
     expect(failure).toMatchObject({ kind: 'malformed', networkCode: 'TOO_MANY_RECORDS' })
     expect(paused).toBeLessThan(1_000)
@@ -50,7 +50,7 @@ describe('an answer of a million empty records', () => {
 
   test.each([200, 400])('does no harm as a list of faults with %i either', async (status) => {
     const call = await list(JSON.parse(`{"errors":{"error":${empties(1_000_000)}}}`), status)
-    const paused = await longestPause(() => failureOf(call))
+    const paused = await longestPause(() => buildFailure(call))
     expect(paused).toBeLessThan(2_000)
   })
 
@@ -70,7 +70,7 @@ test('what an answer holds is read in turns, in its order', async () => {
     turns += 1
   }, 1)
   const items = Array.from({ length: 1_000 }, (_, index) => index)
-  const read = await readInTurns(items, (item) => {
+  const read = await mapInTimeSlices(items, (item) => {
     busyFor(1)
     return [item, item]
   })

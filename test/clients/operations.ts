@@ -1,6 +1,6 @@
-import { tokenOperation } from '../../src/clients/marketplace/authorisation.ts'
-import type { Operation, RateLimit, RateLimits } from '../../src/clients/operation.ts'
-import { resources } from '../../src/jobs/sync/resources.ts'
+import type { Operation, RateLimit, RateLimits } from '../../src/clients/http/operation.ts'
+import { tokenOperation } from '../../src/clients/marketplace/token-authorisation.ts'
+import { resources } from '../../src/jobs/sync/resources/resources.ts'
 
 /** Every operation of the marketplace. */
 export const allOperations: readonly Operation[] = [

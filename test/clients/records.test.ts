@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { UnknownValueReport } from '../../src/clients/client-parts.ts'
-import { cutRecords } from '../../src/clients/json.ts'
-import { orderReader, parseOrder } from '../../src/clients/marketplace/order-record.ts'
+import type { UnknownValueReport } from '../../src/clients/http/client-parts.ts'
+import { cutRecords } from '../../src/clients/http/json.ts'
+import { readRecord } from '../../src/clients/http/record.ts'
+import { orderReader, parseOrder } from '../../src/clients/marketplace/orders/order-record.ts'
 import { parseReturn } from '../../src/clients/marketplace/return-record.ts'
-import { readRecord } from '../../src/clients/record.ts'
-import type { PurchaseOrder } from '../../src/domain/order.ts'
+import type { PurchaseOrder } from '../../src/domain/orders/order.ts'
 import { wireLine, wireOrderSample, wirePageText, wireReturnSample } from './samples.ts'
 
-const orderOf = (raw: unknown): PurchaseOrder => {
+const orderExpression = (raw: unknown): PurchaseOrder => {
   const record = parseOrder(typeof raw === 'string' ? raw : JSON.stringify(raw))
   if (!record.ok) throw new Error(record.fault)
   return record.value
 }
 
-const faultOf = (raw: unknown): string => {
+const findFault = (raw: unknown): string => {
   const record = parseOrder(JSON.stringify(raw))
   return record.ok ? 'none' : record.fault
 }
@@ -39,7 +39,7 @@ describe('an order', () => {
   })
 
   test('is read field by field', () => {
-    const order = orderOf(wireOrderSample('108000000001'))
+    const order = orderExpression(wireOrderSample('108000000001'))
     expect(order).toMatchObject({
       purchaseOrderId: '108000000001',
       customerOrderId: '40108000000001',
@@ -69,7 +69,7 @@ describe('an order', () => {
   })
 
   test.each(['statusQuantity', 'quantity'])('units are read from %s, as text or number, and counted cumulatively', (field) => {
-    const order = orderOf(
+    const order = orderExpression(
       withStatuses(7, [
         entry('Acknowledged', '1', field),
         entry('SHIPPED', 2, field),
@@ -91,14 +91,14 @@ describe('an order', () => {
         tax: { taxName: 'T', taxAmount: { currency: 'USD', amount: tax } },
       },
     })
-    const order = orderOf(
+    const order = orderExpression(
       withStatuses(1, [entry('Refund', '1')], {
         refund: { refundCharges: { refundCharge: [charge(-0.1, -0.2), charge('-10.30', 0)] } },
       }),
     )
     expect(order.lines[0]?.refundedAmount).toBe('10.6')
     expect(order.lines[0]?.refundReasons).toEqual(['DamagedItem', 'DamagedItem'])
-    expect(orderOf(wireOrderSample('1')).lines[0]?.refundedAmount).toBe('0')
+    expect(orderExpression(wireOrderSample('1')).lines[0]?.refundedAmount).toBe('0')
   })
 
   test('refunded money that comes positive counts all the same, with its fees', () => {
@@ -111,7 +111,7 @@ describe('an order', () => {
       tax: null,
       taxAndOtherFees: fees,
     }
-    const order = orderOf(
+    const order = orderExpression(
       withStatuses(1, [entry('Refund', '1')], {
         refund: { refundCharges: { refundCharge: [{ refundReason: 'DamagedItem', charge }] } },
       }),
@@ -126,13 +126,13 @@ describe('an order', () => {
       wireOrderSample('1', {
         orderLines: { orderLine: [wireLine('1', 1, { charges: { charge: [{ ...product, taxAndOtherFees }] } })] },
       })
-    expect(orderOf(charged(fees)).lines[0]?.charges[0]?.taxAndOtherFees).toEqual({
+    expect(orderExpression(charged(fees)).lines[0]?.charges[0]?.taxAndOtherFees).toEqual({
       taxName: 'Bag fee',
       amount: '0.3',
       currency: 'USD',
     })
-    expect(orderOf(charged(null)).lines[0]?.charges[0]).not.toHaveProperty('taxAndOtherFees')
-    expect(faultOf(charged({ ...fees, taxAmount: { currency: 'USD', amount: 'some' } }))).toContain('taxAndOtherFees')
+    expect(orderExpression(charged(null)).lines[0]?.charges[0]).not.toHaveProperty('taxAndOtherFees')
+    expect(findFault(charged({ ...fees, taxAmount: { currency: 'USD', amount: 'some' } }))).toContain('taxAndOtherFees')
   })
 
   test('an unknown status is kept, counted, and moves no units', () => {
@@ -144,9 +144,9 @@ describe('an order', () => {
   })
 
   test('one status without a quantity stands for the units that no other names', () => {
-    const order = orderOf(withStatuses(5, [entry('Shipped', '2'), { status: 'Acknowledged' }]))
+    const order = orderExpression(withStatuses(5, [entry('Shipped', '2'), { status: 'Acknowledged' }]))
     expect(order.lines[0]?.statuses.map((status) => status.quantity)).toEqual([2, 3])
-    expect(faultOf(withStatuses(5, [{ status: 'Acknowledged' }, { status: 'Shipped' }]))).toContain('without a quantity')
+    expect(findFault(withStatuses(5, [{ status: 'Acknowledged' }, { status: 'Shipped' }]))).toContain('without a quantity')
   })
 
   test('tracking is read with the carrier under either name', () => {
@@ -158,7 +158,7 @@ describe('an order', () => {
       trackingURL: 'https://t.example/1',
     })
     for (const name of [{ carrier: 'UPS' }, { otherCarrier: 'UPS' }, 'UPS']) {
-      const order = orderOf(withStatuses(1, [{ ...entry('Shipped', '1'), trackingInfo: tracking(name) }]))
+      const order = orderExpression(withStatuses(1, [{ ...entry('Shipped', '1'), trackingInfo: tracking(name) }]))
       expect(order.lines[0]?.statuses[0]).toMatchObject({
         carrier: 'UPS',
         trackingNumber: '9400',
@@ -168,7 +168,7 @@ describe('an order', () => {
   })
 
   test('decorative fields of a surprising type or missing do not stop it', () => {
-    const order = orderOf({
+    const order = orderExpression({
       ...wireOrderSample('108'),
       customerEmailId: { odd: true },
       shippingInfo: null,
@@ -188,25 +188,27 @@ describe('an order', () => {
 
   test('fields that units or money hang on do, with their path and without their contents', () => {
     expect(
-      faultOf(
+      findFault(
         wireOrderSample('1', { orderLines: { orderLine: [wireLine('1', 1, { orderLineQuantity: { amount: 'two secret' } })] } }),
       ),
     ).toBe('orderLines.orderLine.0.orderLineQuantity.amount: not a whole number of units')
     const badCharge = { charge: [{ chargeType: 'PRODUCT', chargeAmount: { currency: 'USD', amount: 'free' } }] }
-    expect(faultOf(wireOrderSample('1', { orderLines: { orderLine: [wireLine('1', 1, { charges: badCharge })] } }))).toContain(
+    expect(findFault(wireOrderSample('1', { orderLines: { orderLine: [wireLine('1', 1, { charges: badCharge })] } }))).toContain(
       'charges.charge.0',
     )
-    expect(faultOf(wireOrderSample('1', { orderLines: null }))).toContain('orderLines')
-    expect(faultOf(wireOrderSample('1', { orderLines: { orderLine: [] } }))).toContain('empty')
-    expect(faultOf(wireOrderSample('1', { orderLines: { orderLine: [wireLine('1', 1), wireLine('1', 1)] } }))).toContain('twice')
-    expect(faultOf({ hello: 'world' })).toContain('purchaseOrderId')
+    expect(findFault(wireOrderSample('1', { orderLines: null }))).toContain('orderLines')
+    expect(findFault(wireOrderSample('1', { orderLines: { orderLine: [] } }))).toContain('empty')
+    expect(findFault(wireOrderSample('1', { orderLines: { orderLine: [wireLine('1', 1), wireLine('1', 1)] } }))).toContain(
+      'twice',
+    )
+    expect(findFault({ hello: 'world' })).toContain('purchaseOrderId')
   })
 
   test('money and large numbers are as exact as the text was', () => {
     const text = JSON.stringify(withStatuses(1, [entry('Created', '1')]))
       .replace('"amount":30.3', '"amount":12345678901234567.891')
       .replace('"purchaseOrderId":"108"', '"purchaseOrderId":123456789012345678901')
-    const order = orderOf(text)
+    const order = orderExpression(text)
     expect(order.purchaseOrderId).toBe('123456789012345678901')
     expect(order.lines[0]?.charges[0]?.amount).toBe('12345678901234567.891')
   })
@@ -214,14 +216,14 @@ describe('an order', () => {
   test('intentToCancel is true for a moment or a flag, false for nothing', () => {
     const flags = [undefined, null, false, '', 'false', true, 'true', '2025-10-09T08:53:20Z', 1_760_000_000_000]
     const read = flags.map(
-      (intentToCancel) => orderOf(withStatuses(1, [entry('Created', '1')], { intentToCancel })).lines[0]?.intentToCancel,
+      (intentToCancel) => orderExpression(withStatuses(1, [entry('Created', '1')], { intentToCancel })).lines[0]?.intentToCancel,
     )
     expect(read).toEqual([false, false, false, false, false, true, true, true, true])
   })
 })
 
 describe('a return', () => {
-  test('keeps every tracking status and refund channel, whatever it looks like', () => {
+  test('keeps every tracking status and refund channel, in any form', () => {
     const seen: UnknownValueReport[] = []
     const sample = wireReturnSample('R-1', { returnType: 'SWAP' })
     const record = parseReturn(JSON.stringify(sample), (report) => seen.push(report))
@@ -242,6 +244,18 @@ describe('a return', () => {
     ])
     expect(record.value.totalRefundAmount).toBe('21.87')
     expect(seen).toEqual([{ resource: 'return', field: 'returnType', value: 'SWAP' }])
+  })
+
+  test.each([
+    ['SELLER', 'SELLER'],
+    ['SomethingNew', 'SomethingNew'],
+    ['', null],
+    [7, null],
+    [undefined, null],
+  ])('names %j as who bears the refund: %j', (refundCoveredBy, read) => {
+    const [line] = wireReturnSample('R-1').returnOrderLines
+    const record = parseReturn(JSON.stringify(wireReturnSample('R-1', { returnOrderLines: [{ ...line, refundCoveredBy }] })))
+    expect(record).toMatchObject({ ok: true, value: { lines: [{ refundCoveredBy: read }] } })
   })
 
   test.each([21.87, -21.87, '21.87', '-21.87'])('gives back %s as 21.87: the sign says nothing', (currencyAmount) => {
@@ -322,7 +336,7 @@ describe('any record', () => {
     }
   })
 
-  test('a key that no database keeps is told, not stored', () => {
+  test('a key that no database keeps is reported, not stored', () => {
     for (const [spelt, shown] of [
       [String.raw`10\u00008`, '10\ufffd8'],
       [String.raw`10\ud8008`, '10\ufffd8'],
@@ -330,6 +344,7 @@ describe('any record', () => {
       const text = JSON.stringify(wireOrderSample('108')).replace('"108"', `"${spelt}"`)
       expect(parseOrder(text)).toEqual({ ok: false, key: shown, fault: 'key: holds a NUL or half a character', rawText: text })
     }
+    expect(parseOrder(JSON.stringify(wireOrderSample('10\ufffd8')))).toMatchObject({ ok: true, key: '10\ufffd8' })
   })
 
   test('a fault never repeats what the record holds', () => {

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createOrderRequests } from '../../src/clients/marketplace/order-requests.ts'
+import { createOrderCommands } from '../../src/clients/marketplace/orders/order-commands.ts'
+import { createOrderRequests } from '../../src/clients/marketplace/orders/order-requests.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 
 const shipment = {
@@ -209,4 +211,54 @@ test('the live profile words the same differently', () => {
     lines: [{ lineNumber: '1', quantity: 2, reason: 'R', charges: [charge] }],
   })
   expect(JSON.stringify(refund.body)).toContain('"isFullRefund":false')
+})
+
+test('a correction under walmart-us names the number that it replaces; the specification has none', () => {
+  const { operations } = ordersEndpoint
+  const of = (profile: typeof walmartUs) =>
+    createOrderCommands(operations, createOrderRequests(profile), profile)['correct-shipment']
+  expect(of(specification)).toBeUndefined()
+  const command = of(walmartUs)
+  expect(command?.operation.name).toBe('orders.ship')
+  const shippedAt = new Date(1_760_000_000_123).toISOString()
+  const request = command?.request('108', {
+    trackingNumber: '1Z-OLD',
+    replacement: { carrier: 'Bike', trackingNumber: '1Z-NEW', trackingUrl: 'https://t.example/1' },
+    lines: [
+      { lineNumber: '4', quantity: 2, shippedAt, method: 'Standard' },
+      { lineNumber: '5', quantity: 1, shippedAt, method: null, intentToCancelOverride: true },
+    ],
+  })
+  const trackingInfo = {
+    shipDateTime: 1_760_000_000_123,
+    carrierName: { otherCarrier: 'Bike' },
+    trackingNumber: '1Z-NEW',
+    trackingURL: 'https://t.example/1',
+  }
+  const entry = (amount: string, methodCode: object) => ({
+    orderLineStatus: [
+      {
+        status: 'Shipped',
+        statusQuantity: { unitOfMeasurement: 'EACH', amount },
+        trackingInfo: { ...trackingInfo, ...methodCode },
+        currentTrackingInfo: { trackingNumber: '1Z-OLD' },
+      },
+    ],
+  })
+  expect(request).toEqual({
+    operation: 'orders.ship',
+    purchaseOrderId: '108',
+    path: '/v3/orders/108/shipping',
+    body: {
+      orderShipment: {
+        processMode: 'PARTIAL_UPDATE',
+        orderLines: {
+          orderLine: [
+            { lineNumber: '4', sellerOrderId: '108', orderLineStatuses: entry('2', { methodCode: 'Standard' }) },
+            { lineNumber: '5', intentToCancelOverride: true, sellerOrderId: '108', orderLineStatuses: entry('1', {}) },
+          ],
+        },
+      },
+    },
+  })
 })

@@ -1,20 +1,20 @@
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { createInProcessBudget } from '../../src/clients/budget.ts'
-import { createClient } from '../../src/clients/client.ts'
-import type { OrderCommandContent } from '../../src/domain/command.ts'
-import type { PurchaseOrder } from '../../src/domain/order.ts'
-import { resource } from '../../src/jobs/sync/resource.ts'
-import { behindKeys, type WalkPage, walk } from '../../src/jobs/sync/streams.ts'
-import { runSync } from '../../src/jobs/sync/syncs.ts'
-import { insertCommands } from '../../src/store/command-steps.ts'
-import { findDifferingOrders, storeDifferingOrders } from '../../src/store/orders.ts'
-import { readOrder } from '../../src/store/stored-orders.ts'
+import { createClient } from '../../src/clients/http/client.ts'
+import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
+import type { OrderCommandContent } from '../../src/domain/commands/command.ts'
+import type { PurchaseOrder } from '../../src/domain/orders/order.ts'
+import { resource } from '../../src/jobs/sync/engine/resource.ts'
+import { afterKeys, type WalkPage, walk } from '../../src/jobs/sync/engine/streams.ts'
+import { runSync } from '../../src/jobs/sync/engine/syncs.ts'
+import { insertCommands } from '../../src/store/commands/command-steps.ts'
+import { findDifferingOrders, storeDifferingOrders } from '../../src/store/orders/orders.ts'
+import { readOrder } from '../../src/store/orders/stored-orders.ts'
 import { withDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { runCommand } from '../support/run-command.ts'
-import { failureOf } from './display/support.ts'
-import { salesEndpoint, shop, signatureOf, vocabulary } from './second/marketplace.ts'
+import { buildFailure } from './display/support.ts'
+import { formatSignature, salesEndpoint, shop, vocabulary } from './second/marketplace.ts'
 import { type Answer, afterTest, forever, sendJson, startServer } from './servers.ts'
 
 // What is there beside the folder of our one marketplace serves another one: over real HTTP, into a real database.
@@ -44,15 +44,15 @@ test.each([
   [400, { errors: [{ code: 'INVALID_REQUEST_CONTENT' }] }, { kind: 'unknown' }],
 ])('a command that is answered with %i %j ends as %j', async (status, body, expected) => {
   const { sales, seen } = await start((_request, response) => sendJson(response, status, body))
-  const failure = await failureOf(sales.send({ ref: 'A', rows: [] }, { signal: forever(), correlationId: 'c-1' }))
+  const failure = await buildFailure(sales.send({ ref: 'A', rows: [] }, { signal: forever(), correlationId: 'c-1' }))
   expect(failure).toMatchObject({ operation: 'sales.send', ...expected })
   expect(JSON.stringify(failure)).not.toContain(secret)
   expect(seen).toHaveLength(1)
 })
 
-const stage = withDatabase({ vocabularyOf: () => vocabulary })
+const stage = withDatabase({ findVocabulary: () => vocabulary })
 const all = walk({
-  ...{ operation: salesEndpoint.operations.list, reads: 'every order', places: behindKeys },
+  ...{ operation: salesEndpoint.operations.list, reads: 'every order', places: afterKeys },
   step: async ({ client }, { after }, options): Promise<WalkPage<PurchaseOrder>> => {
     const page = await client.of(salesEndpoint).list(after === '' ? null : after, options)
     return { answers: [page], records: page.records, next: page.nextCursor }
@@ -104,7 +104,14 @@ test('its orders are synced into the store, and its one command is sent once, it
   const times = { requestTimeoutMs: 5_000, settleTimeMs: 1_000, onSettled: async () => undefined }
   const parts = {
     database,
-    sellers: { has: () => true, worksFor: () => true, putAside: () => undefined, client: () => client, configured },
+    sellers: {
+      has: () => true,
+      worksFor: () => true,
+      suspend: () => undefined,
+      client: () => client,
+      configured,
+      findSettings: () => undefined,
+    },
     owner: 'test',
     ...times,
   }
@@ -117,5 +124,5 @@ test('its orders are synced into the store, and its one command is sent once, it
   const rows = [{ row: 1, parcel: 'P-1', pieces: 1 }]
   expect(seen.flatMap(({ method, body }) => (method === 'POST' ? [JSON.parse(body)] : []))).toEqual([{ rows }])
   for (const { method, target, headers, body } of seen)
-    expect(headers).toMatchObject({ 'x-api-key': 'key-7', 'x-signature': signatureOf(secret, method, target, body) })
+    expect(headers).toMatchObject({ 'x-api-key': 'key-7', 'x-signature': formatSignature(secret, method, target, body) })
 })

@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { afterEach } from 'vitest'
-import { createInProcessBudget, type RateBudget } from '../../src/clients/budget.ts'
-import type { MarketplaceClient } from '../../src/clients/client.ts'
-import type { ClientHooks, RequestReport, UnknownValueReport } from '../../src/clients/client-parts.ts'
+import type { RefreshTokens } from '../../src/clients/http/auth.ts'
+import type { MarketplaceClient } from '../../src/clients/http/client.ts'
+import type { ClientHooks, RequestReport, UnknownValueReport } from '../../src/clients/http/client-parts.ts'
+import type { RateLimits } from '../../src/clients/http/operation.ts'
 import type { SellerConnection } from '../../src/clients/marketplace/connection.ts'
 import { createMarketplaceClient } from '../../src/clients/marketplace/marketplace.ts'
 import { specification } from '../../src/clients/marketplace/profiles/index.ts'
-import type { RateLimits } from '../../src/clients/operation.ts'
+import type { RateBudget } from '../../src/clients/rate-limit/budget.ts'
+import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
 import { limitsOfAll } from './operations.ts'
 
 /** A request as a test server saw it. */
@@ -131,6 +133,7 @@ export interface ClientSettings {
   readonly budget?: RateBudget
   readonly maxBodyBytes?: number
   readonly now?: () => number
+  readonly refreshTokens?: RefreshTokens
 }
 
 /** A client against a test server; closed after the test. */
@@ -165,6 +168,7 @@ export const startClient = (url: string, settings: ClientSettings = {}): ClientU
       },
       hooks,
       ...(settings.maxBodyBytes === undefined ? {} : { maxBodyBytes: settings.maxBodyBytes }),
+      ...(settings.refreshTokens === undefined ? {} : { refreshTokens: settings.refreshTokens }),
       ...(settings.now === undefined ? {} : { now: settings.now }),
     },
   )

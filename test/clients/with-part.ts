@@ -1,5 +1,5 @@
-import type { MarketplaceClient } from '../../src/clients/client.ts'
-import type { Endpoint } from '../../src/clients/endpoint.ts'
+import type { MarketplaceClient } from '../../src/clients/http/client.ts'
+import type { Endpoint } from '../../src/clients/http/endpoint.ts'
 
 /** A client one part of which does some things in another way; the client itself stays as it is. */
 export const withPart = <Part extends object>(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
-import { findingsOf, flawsOf } from './page-checks.ts'
+import { readFindings, readFlaws } from './page-checks.ts'
 import { addRecords, campaignId, sku } from './records.ts'
 import { apiKey, type ConsoleStage, decideWith, hasBrowser, sellerId, startConsole } from './support.ts'
 
@@ -52,12 +52,25 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await context.close()
   })
 
+  test('inventory: the stock on hand, and where it differs from the log', async () => {
+    const { page, context, faults } = await stage.open('/console/inventory?show=on-hand')
+    const stock = page.getByRole('table', { name: 'Stock on hand' })
+    await expect.poll(() => stock.innerText()).toMatch(new RegExp(`${sku}\\s+Frying pan\\s+${sellerId}\\s+10\\s+2\\s+12\\s`))
+    await page.getByRole('link', { name: 'Stock and log' }).click()
+    const differences = page.getByRole('table', { name: 'Differences between stock and log' })
+    await expect.poll(() => differences.innerText()).toMatch(new RegExp(`${sku}\\s+${sellerId}\\s+12\\s+15\\s+-3\\s+\\$30.00`))
+    await page.getByLabel('State').selectOption('resolved')
+    await page.getByText('No difference matches the filters.', { exact: false }).waitFor()
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
   test('campaigns: the status over time, the budget against time, and one more is watched', async () => {
     const { page, context, faults } = await stage.open('/console/campaigns')
     await page.getByRole('link', { name: 'Spring pans' }).click()
     await page.getByRole('heading', { level: 1, name: 'Spring pans' }).waitFor()
-    await page.getByRole('img', { name: 'Time, 30 days: days over 30 of 30' }).waitFor()
-    await page.getByRole('img', { name: 'Budget, 2000 in all: usable so far at the daily budget 2,000 of 2,000' }).waitFor()
+    await page.getByRole('img', { name: 'Time, 30 days: elapsed days 30 of 30' }).waitFor()
+    await page.getByRole('img', { name: 'Budget, 2000 in total: usable so far at the daily budget 2,000 of 2,000' }).waitFor()
     expect(await page.locator('ol.timeline').innerText()).toMatch(
       /budget exhausted[\s\S]*before: running[\s\S]*running[\s\S]*first seen/,
     )
@@ -105,11 +118,11 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await expect.poll(() => deliveries.innerText(), { timeout: 30_000 }).toMatch(/change \d+\s+delivered/)
     await again.click()
     await page.getByText('1 message will be sent again.').waitFor()
-    await page.getByRole('button', { name: 'Give it another secret' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Give it another secret' }).click()
+    await page.getByRole('button', { name: 'Rotate the secret' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate the secret' }).click()
     await expect.poll(() => page.locator('code.secret').innerText()).toMatch(/^whsec_/)
     expect(await page.locator('code.secret').innerText()).not.toBe(secret)
-    expect(await findingsOf(page)).toEqual([])
+    expect(await readFindings(page)).toEqual([])
     await page.getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
@@ -126,7 +139,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await page.getByRole('button', { name: 'Add a key' }).click()
     await page.getByLabel('Name').fill('the ERP')
     await page.getByLabel('Post events').check()
-    expect(await findingsOf(page)).toEqual([])
+    expect(await readFindings(page)).toEqual([])
     await decideWith(page, 'Add', 'the integration moves')
     const key = await page.locator('code.secret').innerText()
     const status = async (text: string): Promise<number> =>
@@ -148,8 +161,8 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await row.getByText('revoked').waitFor()
     await row.getByRole('link', { name: 'the ERP' }).click()
     await page.getByRole('link', { name: 'Audit', exact: true }).click()
-    await page.getByLabel('Act', { exact: true }).selectOption('key.revoked')
-    const acts = page.getByRole('table', { name: 'Acts' })
+    await page.getByLabel('Action', { exact: true }).selectOption('key.revoked')
+    const acts = page.getByRole('table', { name: 'Actions' })
     await expect.poll(() => acts.locator('tbody tr').count()).toBe(1)
     expect(await acts.innerText()).toMatch(/kim\s+revoked a key[\s\S]*the integration moves/)
     expect(faults).toEqual([])
@@ -185,9 +198,9 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await page.getByLabel('Name or path').fill('kitchen')
     await page.getByLabel('Name or path').press('Enter')
     await expect.poll(() => table.locator('tbody tr').count()).toBe(1)
-    expect(await table.innerText()).toMatch(/Pans\s+place\s+Home › Kitchen › Pans\s+high\s+tier 6/)
+    expect(await table.innerText()).toMatch(/Pans\s+node\s+Home › Kitchen › Pans\s+high\s+tier 6/)
     await page.getByLabel('Usable').selectOption('false')
-    await page.getByText('No target fits', { exact: false }).waitFor()
+    await page.getByText('No target matches', { exact: false }).waitFor()
     expect(faults).toEqual([])
     await context.close()
   })
@@ -196,6 +209,8 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     '/console/inventory',
     '/console/inventory?show=claims&month=2026-03',
     '/console/inventory?show=stock',
+    '/console/inventory?show=on-hand',
+    '/console/inventory?show=on-hand-differences',
     `/console/inventory/${sellerId}/${sku}`,
     '/console/campaigns',
     `/console/campaigns/${campaignId}?sellerId=${sellerId}`,
@@ -208,11 +223,11 @@ describe.runIf(hasBrowser)('views of the administration', () => {
 
   test.each(addresses)('%s: by keyboard, in light and dark, on a phone', async (address) => {
     const opened = await stage.open('/')
-    expect(await flawsOf(opened, address)).toEqual([])
+    expect(await readFlaws(opened, address)).toEqual([])
     await opened.context.close()
   })
 
-  test('a failure is told with a way to try again', async () => {
+  test('a failure is shown with a button to try again', async () => {
     const { page, context } = await stage.open('/console/inventory?month=March')
     await page.getByRole('alert').getByText('must be a month such as 2026-03', { exact: false }).waitFor()
     await page.getByRole('button', { name: 'Try again' }).waitFor()

@@ -20,9 +20,9 @@ describe.runIf(hasBrowser)('a daemon that stops', () => {
     await opened.context.addInitScript(`(() => {
       const real = window.setInterval
       window.setInterval = (work, ms, ...rest) => (ms >= 10_000 ? 0 : real(work, ms, ...rest))
-      window.saidAway = 0
+      window.unreachableCount = 0
       new MutationObserver(() => {
-        if (document.body?.textContent.includes('The daemon does not answer')) window.saidAway += 1
+        if (document.body?.textContent.includes('The daemon does not answer')) window.unreachableCount += 1
       }).observe(document, { subtree: true, childList: true, characterData: true })
     })()`)
     const headers = { origin: line.url }
@@ -36,9 +36,9 @@ describe.runIf(hasBrowser)('a daemon that stops', () => {
     return opened
   }
 
-  test('is told by the stream that breaks, and so is its return', async () => {
+  test('is detected by the broken stream, and so is the recovery', async () => {
     const { page, context } = await openOverLine()
-    const notice = page.getByRole('alert').getByText('The daemon does not answer; last seen', { exact: false })
+    const notice = page.getByRole('alert').getByText('The daemon does not answer; its last answer was at', { exact: false })
     await line.cut()
     await notice.waitFor()
     await line.repair()
@@ -47,12 +47,12 @@ describe.runIf(hasBrowser)('a daemon that stops', () => {
     await context.close()
   })
 
-  test('is not told of a stream that ends while the daemon answers', async () => {
+  test('is not shown for a stream that ends while the daemon answers', async () => {
     const { page, context } = await openOverLine()
     const before = line.streams()
     line.drop()
     await expect.poll(() => line.streams()).toBeGreaterThan(before)
-    expect(await page.evaluate('window.saidAway')).toBe(0)
+    expect(await page.evaluate('window.unreachableCount')).toBe(0)
     await context.close()
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findingsOf } from './page-checks.ts'
+import { readFindings } from './page-checks.ts'
 import { type Scene, setScene, trackingNumber } from './scene.ts'
 import { type ConsoleStage, hasBrowser, sellerId, startConsole, type TestPage } from './support.ts'
 
@@ -101,7 +101,7 @@ describe.runIf(hasBrowser)('going from view to view', () => {
     // Words of the interface are for programs.
     expect(shown).not.toMatch(/\/v1\/|POST/)
     expect(await alert.count()).toBe(1)
-    expect(await findingsOf(page)).toEqual([])
+    expect(await readFindings(page)).toEqual([])
     await context.close()
   })
 
@@ -115,14 +115,14 @@ describe.runIf(hasBrowser)('going from view to view', () => {
   ])('%s: nothing fits the filters, which can be cleared', async (address, cleared) => {
     const { page, context } = await stage.open(address)
     await page.locator('.empty').waitFor()
-    expect(await page.locator('.empty').innerText()).toMatch(/fits the filters/)
+    expect(await page.locator('.empty').innerText()).toMatch(/matches the filters/)
     await page.getByRole('link', { name: 'Clear the filters' }).click()
     await expect.poll(() => page.url()).toBe(`${stage.daemon.url}${cleared}`)
     await expect.poll(() => page.getByRole('link', { name: 'Clear the filters' }).count()).toBe(0)
     await context.close()
   })
 
-  test('a day of a filter is a day where the viewer is, and its address means the same rows elsewhere', async () => {
+  test('a day of a filter is a day where the viewer is, and its address means the same rows in another time zone', async () => {
     const setDate = 'UPDATE warehouse.orders SET order_date = $2 WHERE purchase_order_id = $1'
     await stage.client.query(setDate, [scene.shippedOrder, '2026-11-18T00:29:00Z'])
     await stage.client.query(setDate, [scene.heldOrder, '2026-11-19T05:00:00Z'])
@@ -131,17 +131,17 @@ describe.runIf(hasBrowser)('going from view to view', () => {
     await expect.poll(() => new URL(there.page.url()).searchParams.get('createdFrom')).toBe('2026-11-18T08:00:00.000Z')
     await there.page.getByLabel('Ordered before').fill('2026-11-19')
     await expect.poll(() => new URL(there.page.url()).searchParams.get('createdTo')).toBe('2026-11-19T08:00:00.000Z')
-    const rowsOf = (page: Page): Promise<readonly string[]> =>
+    const listRows = (page: Page): Promise<readonly string[]> =>
       page.getByRole('table', { name: 'Orders' }).locator('tbody tr').allInnerTexts()
-    await expect.poll(() => rowsOf(there.page)).toEqual([expect.stringContaining(scene.heldOrder)])
-    expect((await rowsOf(there.page)).join()).toMatch(/Nov 18/)
-    const elsewhere = await stage.open(there.page.url(), { timezoneId: 'Asia/Kolkata' })
-    await expect.poll(() => rowsOf(elsewhere.page)).toEqual([expect.stringContaining(scene.heldOrder)])
-    expect(await elsewhere.page.getByLabel('Ordered from').inputValue()).toBe('2026-11-18')
-    expect(await elsewhere.page.getByRole('form', { name: 'Filters' }).innerText()).toContain('01:30 PM')
-    await elsewhere.page.getByLabel('Ordered from').fill('')
-    await expect.poll(() => new URL(elsewhere.page.url()).searchParams.get('createdFrom')).toBe(null)
+    await expect.poll(() => listRows(there.page)).toEqual([expect.stringContaining(scene.heldOrder)])
+    expect((await listRows(there.page)).join()).toMatch(/Nov 18/)
+    const otherZone = await stage.open(there.page.url(), { timezoneId: 'Asia/Kolkata' })
+    await expect.poll(() => listRows(otherZone.page)).toEqual([expect.stringContaining(scene.heldOrder)])
+    expect(await otherZone.page.getByLabel('Ordered from').inputValue()).toBe('2026-11-18')
+    expect(await otherZone.page.getByRole('form', { name: 'Filters' }).innerText()).toContain('01:30 PM')
+    await otherZone.page.getByLabel('Ordered from').fill('')
+    await expect.poll(() => new URL(otherZone.page.url()).searchParams.get('createdFrom')).toBe(null)
     await there.context.close()
-    await elsewhere.context.close()
+    await otherZone.context.close()
   })
 })

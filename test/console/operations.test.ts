@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { components } from '../../types/index.d.ts'
-import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { buildDispatch, cloudEvent, reportedParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
-import { flawsOf } from './page-checks.ts'
+import { readFlaws } from './page-checks.ts'
 import { type ConsoleStage, decideWith, hasBrowser, sellerId, startConsole } from './support.ts'
 
 describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
@@ -16,7 +16,7 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     const { page, context, faults } = await stage.open('/console/syncs')
     await page.getByRole('link', { name: 'orders', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Sync of orders' }).waitFor()
-    await page.getByLabel('Of which seller').selectOption(sellerId)
+    await page.getByLabel('For seller').selectOption(sellerId)
     await page.getByLabel('Read again from').fill('2026-01-01T00:00')
     await page.getByLabel('up to (empty: now)').fill('2025-01-01T00:00')
     await page.getByRole('button', { name: 'Start the backfill' }).click()
@@ -49,7 +49,7 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     })
     await page.getByRole('link', { name: 'All syncs' }).click()
     await page.getByLabel('Sync', { exact: true }).selectOption('orders')
-    await expect.poll(() => page.getByRole('table', { name: 'Syncs' }).innerText()).toContain('what changed since')
+    await expect.poll(() => page.getByRole('table', { name: 'Syncs' }).innerText()).toContain('changes since')
     expect(faults).toEqual([])
     await context.close()
   })
@@ -88,7 +88,7 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     faults.splice(0)
     await page.getByRole('button', { name: 'Dismiss orders Q-1' }).click()
     await decideWith(page, 'Dismiss', 'a test order of theirs')
-    await page.getByText('Nothing open fits', { exact: false }).waitFor()
+    await page.getByText('No open record matches', { exact: false }).waitFor()
     const { rows: settled } = await stage.client.query(
       `SELECT state, dismissed_by, dismissed_reason FROM tallyman.quarantined_records WHERE id = $1`,
       [rows[0]?.id],
@@ -111,14 +111,14 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     await page.getByRole('button', { name: `Pause ${sellerId}` }).waitFor()
     expect(await sellers()).toMatchObject({ items: [{ state: 'active' }] })
     await expect.poll(() => table.innerText()).toMatch(/records? in quarantine/)
-    await page.getByRole('button', { name: 'Read the settings again' }).click()
+    await page.getByRole('button', { name: 'Reload the settings' }).click()
     await page.getByText('1 seller in the settings.', { exact: false }).waitFor()
     const others = [{ process: 'p-2', roles: ['worker'], sellers: [], state: 'faulty', faults: ['line 3: it is wrong'] }]
     await page.route('**/v1/sellers/reload', (route) =>
       route.fulfill({ json: { sellers: [sellerId], added: [], removed: [], others } }),
     )
-    await page.getByRole('button', { name: 'Read the settings again' }).click()
-    await page.getByRole('alert').getByText('p-2 goes on as before: line 3: it is wrong.', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Reload the settings' }).click()
+    await page.getByRole('alert').getByText('p-2 is unchanged: line 3: it is wrong.', { exact: false }).waitFor()
     await page.unroute('**/v1/sellers/reload')
     const stopped = {
       sellerId: 'refused-seller',
@@ -143,12 +143,14 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
       furthestBehind: null,
       waitingOperations: [],
     } satisfies components['schemas']['ListedSeller']
-    const elsewhere = { ...stopped, sellerId: 'other-seller', state: 'active', served: false, servedBy: ['p-2'] }
-    await page.route('**/v1/sellers?**', (route) => route.fulfill({ json: { items: [stopped, elsewhere], nextCursor: null } }))
+    const servedByOther = { ...stopped, sellerId: 'other-seller', state: 'active', served: false, servedBy: ['p-2'] }
+    await page.route('**/v1/sellers?**', (route) =>
+      route.fulfill({ json: { items: [stopped, servedByOther], nextCursor: null } }),
+    )
     await page.reload()
     await page.getByText('1 stopped: refused-seller', { exact: false }).waitFor()
     expect(await table.innerText()).toContain('the marketplace refuses the client id')
-    expect(await table.innerText()).toContain('Put credentials that work into the settings')
+    expect(await table.innerText()).toContain('Correct the credentials in the settings')
     expect(await table.innerText()).toContain('p-2 serves it')
     expect(await table.innerText()).not.toContain('nothing runs for it')
     expect(faults).toEqual([])
@@ -169,7 +171,7 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     await page.getByText('mistyped is deleted.').waitFor()
     await page.getByRole('button', { name: 'Remove long-gone' }).click()
     await decideWith(page, 'Remove', 'closed')
-    await page.getByText('long-gone is removed; its past stays readable.').waitFor()
+    await page.getByText('long-gone is removed; its records stay readable.').waitFor()
     await expect.poll(() => page.getByRole('button', { name: /^Remove / }).count()).toBe(0)
     expect(await table.innerText()).toContain(sellerId)
     await page.getByLabel('Removed').selectOption('true')
@@ -222,13 +224,13 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
   test('lists events that wait and that were rejected, and rejects one with a reason', async () => {
     // Of a seller that is paused nothing is decided.
     expect((await stage.call('POST', `/v1/sellers/${sellerId}/pause`, { reason: 'for the test' })).status).toBe(200)
-    const parcel = toldParcel('1ZWAITS', { lineNumber: '1', quantity: 1 })
-    const event = cloudEvent(dispatchOf({ sellerId, purchaseOrderId: '404404' }, 'waits-1', parcel), '/erp/north')
+    const parcel = reportedParcel('1ZWAITS', { lineNumber: '1', quantity: 1 })
+    const event = cloudEvent(buildDispatch({ sellerId, purchaseOrderId: '404404' }, 'waits-1', parcel), '/erp/north')
     expect(await (await stage.call('POST', '/v1/events', event)).json()).toMatchObject({ items: [{ state: 'received' }] })
     const { page, context, faults } = await stage.open('/console/events')
     await page.getByRole('link', { name: 'waits-1' }).click()
     await page.getByRole('heading', { level: 1, name: 'Event waits-1' }).waitFor()
-    await page.getByText('What it says').click()
+    await page.getByText('Data of the event').click()
     await expect.poll(() => page.locator('main').innerText()).toContain('"trackingNumber": "1ZWAITS"')
     await page.getByRole('button', { name: 'Reject waits-1 of /erp/north' }).click()
     await decideWith(page, 'Reject', 'the order is of another shop')
@@ -300,7 +302,7 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
 
   test.each(addresses)('%s: by keyboard, in light and dark, on a phone', async (address) => {
     const opened = await stage.open('/')
-    expect(await flawsOf(opened, address)).toEqual([])
+    expect(await readFlaws(opened, address)).toEqual([])
     await opened.context.close()
   })
 })

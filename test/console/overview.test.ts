@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { flawsOf } from './page-checks.ts'
+import { readFlaws } from './page-checks.ts'
 import { setScene } from './scene.ts'
 import { type ConsoleStage, hasBrowser, startConsole } from './support.ts'
 
@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('the overview in a browser, of many sellers', () => {
   test('is short on a phone, however many sellers there are', async () => {
     const page = await opened('/')
     await page.getByRole('list', { name: 'Lag of each sync' }).getByRole('link', { name: 'taxonomies' }).waitFor()
-    await page.getByText('a minute', { exact: false }).first().waitFor()
+    await page.getByText('per minute', { exact: false }).first().waitFor()
     const height = await page.evaluate<number>('document.documentElement.scrollHeight')
     expect(height).toBeLessThan(6_000)
     await page.context().close()
@@ -120,7 +120,7 @@ describe.runIf(hasBrowser)('the overview in a browser, of many sellers', () => {
 
   test('by keyboard, in light and dark, on a phone', async () => {
     const { page, context, faults } = await stage.open('/')
-    expect(await flawsOf({ page, faults }, '/?limits=orders.list')).toEqual([])
+    expect(await readFlaws({ page, faults }, '/?limits=orders.list')).toEqual([])
     await context.close()
   })
 })

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import type { TestPage } from './support.ts'
 
 /** What axe finds on a page. */
-export const findingsOf = async (page: Page): Promise<readonly string[]> => {
+export const readFindings = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(axe.source)
   return page.evaluate<string[]>(
     `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
@@ -12,7 +12,7 @@ export const findingsOf = async (page: Page): Promise<readonly string[]> => {
 }
 
 /** What reaches beyond the sides of a page. */
-const overflowOf = (page: Page): Promise<readonly string[]> =>
+const readOverflow = (page: Page): Promise<readonly string[]> =>
   page.evaluate<string[]>(`[...document.querySelectorAll('button, a, input, select, td, h1, p, figure')].filter((one) => {
     const box = one.getBoundingClientRect()
     return box.width > 1 && !one.closest('.visually-hidden, .skip, thead') && (box.right > innerWidth + 1 || box.left < -1)
@@ -51,7 +51,7 @@ const screen = { width: 1_280, height: 800 }
  * Opens a view and looks at it when its data are there; all that is wrong with it: errors of scripts, what axe finds in light and in dark, what
  * Tab does not lead to, and what must be scrolled sideways on a phone.
  */
-export const flawsOf = async (
+export const readFlaws = async (
   { page, faults }: Pick<TestPage, 'page' | 'faults'>,
   address: string,
 ): Promise<readonly string[]> => {
@@ -62,12 +62,59 @@ export const flawsOf = async (
   const flaws: string[] = []
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    flaws.push(...(await findingsOf(page)).map((finding) => `${colorScheme}: ${finding}`))
+    flaws.push(...(await readFindings(page)).map((finding) => `${colorScheme}: ${finding}`))
   }
   flaws.push(...(await unreachedBy(page)))
   await page.setViewportSize(phone)
-  flaws.push(...(await overflowOf(page)).map((what) => `too wide: ${what}`))
+  flaws.push(...(await readOverflow(page)).map((what) => `too wide: ${what}`))
   const width = await page.evaluate<number>('document.documentElement.scrollWidth')
   if (width !== phone.width) flaws.push(`the page is ${width} pixels wide`)
   return [...flaws, ...faults]
 }
+
+/** Columns of sentences, in which a word may end a line as in any text, and columns of several values. */
+const textColumns = ['Why', 'Alarm', 'Difference', 'Field', 'Before', 'After']
+const listColumns = ['Units', 'State', 'Entries', 'Command', 'Act', 'Evidence']
+
+/**
+ * Ids, times, amounts of money and counts of a view that take more than one line: each word with a digit, each time, each amount with its
+ * currency, and each cell of a table that holds one value.
+ */
+export const readBrokenValues = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<string[]>(`(() => {
+    const linesOf = (range) => {
+      const boxes = [...range.getClientRects()].filter(({ width }) => width > 0).sort((one, other) => one.top - other.top)
+      let lines = 0
+      let bottom = -Infinity
+      for (const box of boxes) {
+        if (box.top >= bottom - 1) lines += 1
+        bottom = Math.max(bottom, box.bottom)
+      }
+      return lines
+    }
+    const rangeOf = (node, from, to) => {
+      const range = document.createRange()
+      range.setStart(node, from)
+      range.setEnd(node, to)
+      return range
+    }
+    const broken = []
+    const isText = (cell) => cell.matches('td') && ${JSON.stringify(textColumns)}.includes(cell.dataset.head)
+    for (const cell of document.querySelectorAll('main table.rows > tbody > tr > td, main dl.facts > dd, main li strong')) {
+      if (!cell.checkVisibility()) continue
+      for (const time of cell.querySelectorAll('time')) {
+        if (linesOf(rangeOf(time, 0, time.childNodes.length)) > 1) broken.push(time.textContent)
+      }
+      if (isText(cell)) continue
+      const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+      while (walk.nextNode()) {
+        const { currentNode: node } = walk
+        for (const { 0: word, index } of node.data.matchAll(/[$€£]?\\s?[\\w.,:-]*\\d[\\w.,:-]*/g)) {
+          if (linesOf(rangeOf(node, index, index + word.length)) > 1) broken.push(word)
+        }
+      }
+      const holdsOne = cell.matches('td') && !${JSON.stringify(listColumns)}.includes(cell.dataset.head)
+      if (holdsOne && linesOf(rangeOf(cell, 0, cell.childNodes.length)) > 1) broken.push(cell.dataset.head + ': ' + cell.textContent)
+    }
+    return broken
+  })()`)

@@ -30,6 +30,13 @@ const claim = `
   INSERT INTO tallyman.claim_rows (seller_id, month, sku, listed, compared, lost, damaged, found, unexplained, uncertain, price_amount,
     price_units, currency)
   VALUES ($1, '2026-03-01', $2, true, true, 2, 0, 0, 0, 3, 10, 1, 'USD')`
+const stock = `
+  INSERT INTO warehouse.stock_on_hand (seller_id, sku, gtin, item_name, stock_status, available_units, reserved_units, on_hand_units, raw_hash, raw,
+    observed_at, first_seen_at, changed_at)
+  VALUES ($1, $2, $3, 'Frying pan', 'In-stock', 10, 2, 12, '\\x00', '{}', now(), now(), now())`
+const stockDifference = `
+  INSERT INTO warehouse.stock_differences (seller_id, sku, gtin, counted_units, balance_units, as_of, opening_units, opening_at, value, currency)
+  VALUES ($1, $2, $3, 12, 15, '2026-04-02T10:00:00Z', 16, '2026-04-02T07:00:00Z', 30, 'USD')`
 const campaign = `
   INSERT INTO warehouse.campaigns (seller_id, campaign_id, name, start_date, end_date, daily_budget, total_budget, status, raw_hash, raw,
     observed_at, first_seen_at, changed_at)
@@ -44,10 +51,10 @@ const targets = `
   VALUES ($1, 1, 'Pans', '{Home,Kitchen,Pans}', '{TIER_6}', '{HIGH}', false, '\\x00', '{}', now(), now(), now()),
     ($1, 2, 'Garden', '{Home,Garden}', '{TIER_1}', '{LOW}', true, '\\x00', '{}', now(), now(), now())`
 
-/** A month of the inventory with a difference, its entry of the log and a claim; a campaign over time; targets. */
+/** A month of the inventory with a difference, its entry of the log and a claim; stock on hand that differs from the log; a campaign over time; targets. */
 export const addRecords = async ({ client }: ConsoleStage): Promise<void> => {
   await client.query(logEntry, [sellerId, sku])
-  for (const sql of [reports, discrepancy]) await client.query(sql, [sellerId, sku, gtin])
+  for (const sql of [reports, discrepancy, stock, stockDifference]) await client.query(sql, [sellerId, sku, gtin])
   await client.query(claim, [sellerId, sku])
   for (const sql of [campaign, statusChanges]) await client.query(sql, [sellerId, campaignId])
   await client.query(targets, [sellerId])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { flawsOf } from './page-checks.ts'
+import { readFlaws } from './page-checks.ts'
 import { type Scene, setScene } from './scene.ts'
 import { type ConsoleStage, hasBrowser, sellerId, startConsole, type TestPage } from './support.ts'
 
@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('what a key may do', () => {
     return opened
   }
 
-  const menuOf = ({ page }: TestPage): Promise<readonly string[]> =>
+  const readMenu = ({ page }: TestPage): Promise<readonly string[]> =>
     page.getByRole('navigation', { name: 'Views' }).getByRole('link').allInnerTexts()
 
   const seen: readonly (readonly [address: (scene: Scene) => string, text: string])[] = [
@@ -68,7 +68,7 @@ describe.runIf(hasBrowser)('what a key may do', () => {
   test('with read alone nothing is offered that would be refused', async () => {
     const opened = await openWith(['read'], null, '/')
     const { page, context, faults } = opened
-    const menu = await menuOf(opened)
+    const menu = await readMenu(opened)
     expect(menu).toEqual(expect.arrayContaining(['Orders', 'Webhooks', 'Settings', 'Queues', 'API']))
     for (const name of ['Keys', 'Audit']) expect(menu).not.toContain(name)
     const offered: string[] = []
@@ -91,19 +91,19 @@ describe.runIf(hasBrowser)('what a key may do', () => {
     await page.getByRole('button', { name: 'Give it up' }).waitFor()
     await page.goto('/console/sellers')
     await page.getByRole('button', { name: `Pause ${sellerId}` }).waitFor()
-    await page.getByRole('button', { name: 'Read the settings again' }).waitFor()
+    await page.getByRole('button', { name: 'Reload the settings' }).waitFor()
     await context.close()
   })
 
-  test('a key of one seller is offered what concerns the seller, and is told where it may not look', async () => {
+  test('a key of one seller sees the views of that seller, and why others are refused', async () => {
     const opened = await openWith(['read', 'operate'], [sellerId], '/console/sellers')
     const { page, context, faults } = opened
     await page.getByRole('button', { name: `Pause ${sellerId}` }).waitFor()
-    expect(await page.getByRole('button', { name: 'Read the settings again' }).count()).toBe(0)
-    const menu = await menuOf(opened)
+    expect(await page.getByRole('button', { name: 'Reload the settings' }).count()).toBe(0)
+    const menu = await readMenu(opened)
     for (const name of ['Queues', 'Webhooks', 'Keys', 'Settings']) expect(menu).not.toContain(name)
     expect(menu).toContain('Audit')
-    expect(await flawsOf(opened, '/console/settings')).toEqual([])
+    expect(await readFlaws(opened, '/console/settings')).toEqual([])
     expect(await page.locator('main').innerText()).toContain('This needs a key that is not bound to sellers.')
     expect(faults).toEqual([])
     await context.close()
@@ -115,7 +115,7 @@ describe.runIf(hasBrowser)('what a key may do', () => {
       /This needs the right to read, which your key does not have: it may post events\./,
     )
     expect(await opened.page.getByRole('alert').filter({ hasText: /\S/ }).count()).toBe(0)
-    expect(await menuOf(opened)).toEqual([])
+    expect(await readMenu(opened)).toEqual([])
     expect(opened.faults).toEqual([])
     await opened.context.close()
   })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { buildDispatch, cloudEvent, reportedParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ConsoleStage, sellerId } from './support.ts'
 
@@ -41,7 +41,7 @@ export const placeOrder = async (stage: ConsoleStage, sku: string, quantity: num
 
 /** Tells that one unit has left, in a parcel of its own. */
 export const dispatchUnit = async (stage: ConsoleStage, purchaseOrderId: string, sku: string, parcel: string): Promise<void> => {
-  const event = dispatchOf({ sellerId, purchaseOrderId }, `ship-${parcel}`, toldParcel(parcel, { sku, quantity: 1 }))
+  const event = buildDispatch({ sellerId, purchaseOrderId }, `ship-${parcel}`, reportedParcel(parcel, { sku, quantity: 1 }))
   const answer = await stage.call('POST', '/v1/events', cloudEvent(event))
   if (answer.status !== 202) throw new Error(await answer.text())
 }

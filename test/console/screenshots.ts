@@ -27,40 +27,40 @@ interface Picture {
   readonly colorScheme?: 'light' | 'dark'
 }
 
-const cellOf =
+const buildCell =
   (table: string | RegExp, text: string) =>
   (page: Page): Locator =>
     page.getByRole('table', { name: table }).getByText(text, { exact: false }).first()
 
-const picturesOf = ({ shippedOrder, heldOrder, heldCommand }: Scene): readonly Picture[] => {
+const listPictures = ({ shippedOrder, heldOrder, heldCommand }: Scene): readonly Picture[] => {
   const overview = {
     address: '/',
     shows: (page: Page) => page.getByRole('img', { name: 'Commands of the last 24 hours' }),
   }
-  const today = { address: '/console/today', shows: cellOf('Open orders by deadline', heldOrder) }
+  const today = { address: '/console/today', shows: buildCell('Open orders by deadline', heldOrder) }
   return [
     { name: 'overview', ...overview },
     { name: 'overview-dark', ...overview, colorScheme: 'dark' },
     { name: 'today', ...today },
     { name: 'today-on-a-phone', ...today, size: phone },
-    { name: 'orders', address: '/console/orders', shows: cellOf('Orders', shippedOrder) },
+    { name: 'orders', address: '/console/orders', shows: buildCell('Orders', shippedOrder) },
     {
       name: 'order',
       address: `/console/orders/${sellerId}/${shippedOrder}`,
       shows: (page) => page.locator('ol.timeline').getByText('erp.shipment.dispatched'),
     },
-    { name: 'commands', address: '/console/commands', shows: cellOf('Commands', heldOrder) },
+    { name: 'commands', address: '/console/commands', shows: buildCell('Commands', heldOrder) },
     {
       name: 'command',
       address: `/console/commands/${heldCommand}`,
-      shows: cellOf(/before the request, asked, and now/, 'TOASTER'),
+      shows: buildCell(/before the request, requested, and now/, 'TOASTER'),
     },
-    { name: 'inventory', address: '/console/inventory', shows: cellOf('Differences of the inventory', sku) },
-    { name: 'campaigns', address: '/console/campaigns', shows: cellOf('Campaigns', 'Spring pans') },
-    { name: 'syncs', address: '/console/syncs', shows: cellOf('Syncs', 'orders') },
-    { name: 'alarms', address: '/console/alarms', shows: cellOf('Alarms', 'event-rejected') },
-    { name: 'sellers', address: '/console/sellers', shows: cellOf('Sellers', sellerId) },
-    { name: 'quarantine', address: '/console/quarantine', shows: cellOf('Quarantine', 'R-7') },
+    { name: 'inventory', address: '/console/inventory', shows: buildCell('Differences of the inventory', sku) },
+    { name: 'campaigns', address: '/console/campaigns', shows: buildCell('Campaigns', 'Spring pans') },
+    { name: 'syncs', address: '/console/syncs', shows: buildCell('Syncs', 'orders') },
+    { name: 'alarms', address: '/console/alarms', shows: buildCell('Alarms', 'event-rejected') },
+    { name: 'sellers', address: '/console/sellers', shows: buildCell('Sellers', sellerId) },
+    { name: 'quarantine', address: '/console/quarantine', shows: buildCell('Quarantine', 'R-7') },
   ]
 }
 
@@ -77,7 +77,7 @@ try {
   await knowOrders(stage, placed)
   await mkdir(folder, { recursive: true })
   const { page } = await stage.open('/', { timezoneId: 'UTC' })
-  for (const { name, address, shows, size = screen, colorScheme = 'light' } of picturesOf(scene)) {
+  for (const { name, address, shows, size = screen, colorScheme = 'light' } of listPictures(scene)) {
     await page.setViewportSize(size)
     await page.emulateMedia({ colorScheme })
     await page.goto(address)

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { flawsOf } from './page-checks.ts'
+import { readFlaws } from './page-checks.ts'
 import { dispatchUnit, holdShipment, placeOrder, type Scene, setScene, trackingNumber } from './scene.ts'
 import { type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
 
@@ -54,7 +54,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await expect
       .poll(() => page.locator('.notice').first().innerText())
       .toMatch(/^1 of 2 units appeared under tracking number 1ZHELD/)
-    const compared = page.getByRole('table', { name: /before the request, asked, and now/ })
+    const compared = page.getByRole('table', { name: /before the request, requested, and now/ })
     await expect.poll(() => compared.locator('tbody tr').first().innerText()).toMatch(/1\s+TOASTER\s+0\s+2\s+0/)
     const decide = page.getByRole('button', { name: 'Decide by line' })
     expect(await decide.isDisabled()).toBe(true)
@@ -107,7 +107,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await expect
       .poll(() => said.innerText(), { timeout: 20_000 })
       .toBe('A person decided that 1 unit had been applied before. 1 unit appeared under our tracking numbers.')
-    const compared = page.getByRole('table', { name: /before the request, asked, and now/ })
+    const compared = page.getByRole('table', { name: /before the request, requested, and now/ })
     await expect.poll(() => compared.locator('tbody tr').first().innerText()).toMatch(/1\s+WOK\s+0\s+2\s+2/)
     await context.close()
   })
@@ -116,7 +116,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     const { page, context } = await stage.open('/console/commands?kind=ship')
     const order = await placeOrder(stage, 'LAMP', 1)
     await expect.poll(() => page.getByRole('table', { name: 'Commands' }).innerText()).not.toContain(order)
-    // The page is told by the feed: by itself it would ask again after half a minute.
+    // The change feed triggers the reload: without it the page would reload after half a minute.
     await dispatchUnit(stage, order, 'LAMP', '1ZLAMP')
     await expect.poll(() => page.getByRole('table', { name: 'Commands' }).innerText(), { timeout: 15_000 }).toContain(order)
     await context.close()
@@ -144,7 +144,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     ['a command', ({ heldCommand }) => `/console/commands/${heldCommand}`],
   ])('%s: by keyboard, in light and dark, on a phone', async (_, addressIn) => {
     const opened = await stage.open('/')
-    expect(await flawsOf(opened, addressIn(scene))).toEqual([])
+    expect(await readFlaws(opened, addressIn(scene))).toEqual([])
     await opened.context.close()
   })
 
@@ -208,7 +208,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await page.getByRole('link', { name: 'Commands', exact: true }).click()
     await expect
       .poll(() => page.getByRole('alert').first().innerText())
-      .toMatch(/^The daemon does not answer; last seen \d{2}:\d{2}/)
+      .toMatch(/^The daemon does not answer; its last answer was at \d{2}:\d{2}/)
     await context.setOffline(false)
     await expect.poll(() => page.getByText('The daemon does not answer', { exact: false }).count()).toBe(0)
     await page.getByRole('table', { name: 'Commands' }).waitFor()

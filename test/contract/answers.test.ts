@@ -1,22 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { MarketplaceClient } from '../../src/clients/client.ts'
-import { MarketplaceFailure } from '../../src/clients/errors.ts'
+import type { MarketplaceClient } from '../../src/clients/http/client.ts'
+import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
+import type { ParsedRecord } from '../../src/clients/http/record.ts'
 import { campaignsEndpoint } from '../../src/clients/marketplace/campaigns.ts'
 import { inventoryLogEndpoint } from '../../src/clients/marketplace/inventory-log.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
-import { reconciliationEndpoint } from '../../src/clients/marketplace/reconciliation-report.ts'
 import { replenishmentEndpoint } from '../../src/clients/marketplace/replenishment.ts'
+import { reconciliationEndpoint } from '../../src/clients/marketplace/reports/reconciliation-report.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
 import { salesChannelsEndpoint } from '../../src/clients/marketplace/sales-channels.ts'
 import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
-import type { ParsedRecord } from '../../src/clients/record.ts'
-import { displayOf } from '../clients/display/support.ts'
+import { readDisplaySettings } from '../clients/display/support.ts'
 import { forever } from '../clients/servers.ts'
 import { at, items, type Json } from '../sandbox/support.ts'
-import { createMangler, spoil } from './mangler.ts'
+import { corrupt, createMangler } from './mangler.ts'
 import { rehearse } from './rehearse.ts'
 
 // Whatever an answer looks like, the client ends in records, each read or kept as its text, or in a typed failure.
@@ -60,7 +60,7 @@ interface Known {
 
 interface Asked {
   readonly name: string
-  /** Which answers are spoiled. */
+  /** Which answers are corrupted. */
   readonly path: RegExp
   /** Where the records are, when there are several. */
   readonly recordsAt: readonly string[] | null
@@ -82,13 +82,13 @@ const operations: readonly Asked[] = [
     name: '1 taxonomies',
     path: /taxonomies\/list$/,
     recordsAt: ['data'],
-    ask: async (client) => (await displayOf(client).taxonomies.list({ startIndex: 0, count: 20 }, options)).records,
+    ask: async (client) => (await readDisplaySettings(client).taxonomies.list({ startIndex: 0, count: 20 }, options)).records,
   },
   {
     name: '2 contextual targets',
     path: /targeting\/list$/,
     recordsAt: ['contextual'],
-    ask: async (client) => (await displayOf(client).contextual.list({ startIndex: 0, count: 20 }, options)).records,
+    ask: async (client) => (await readDisplaySettings(client).contextual.list({ startIndex: 0, count: 20 }, options)).records,
   },
   {
     name: '2 behavioral audiences',
@@ -96,7 +96,7 @@ const operations: readonly Asked[] = [
     recordsAt: ['behavioral'],
     ask: async (client) =>
       (
-        await displayOf(client).behavioral.list(
+        await readDisplaySettings(client).behavioral.list(
           { startIndex: 0, count: 20, audienceType: 'RETAIL', attribute: 'HISTORICAL' },
           options,
         )
@@ -219,7 +219,7 @@ describe.each([specification, walmartUs])('answers under the profile $name', (pr
   })
 
   test.each(operations)(
-    '$name: spoiled in any way, a record is read or kept as its text, or the call fails by its kind',
+    '$name: corrupted in any way, a record is read or kept as its text, or the call fails by its kind',
     async ({ first, ask, path, recordsAt }) => {
       const { client, known, mangler } = await rehearseAll(profile)
       await first?.(client)
@@ -229,7 +229,7 @@ describe.each([specification, walmartUs])('answers under the profile $name', (pr
           let sent = ''
           mangler.mangle((body, request) => {
             if (!path.test(request.path)) return null
-            sent = spoil(body, { place, kind })
+            sent = corrupt(body, { place, kind })
             return sent
           })
           let records: readonly ParsedRecord<unknown>[]
@@ -251,7 +251,7 @@ describe.each([specification, walmartUs])('answers under the profile $name', (pr
     },
   )
 
-  test('6 the report: whatever comes in place of it is a typed failure, and a cut one is never a shorter report', async () => {
+  test('6 the report: anything else in its place is a typed failure, and a cut one is never a shorter report', async () => {
     const { client, mangler } = await rehearseAll(profile)
     const month = new Date().toISOString().slice(0, 7)
     const read = async (): Promise<string> => {

@@ -58,7 +58,7 @@ export const createMangler = (): Mangler => {
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
-/** One way to spoil a document. `place` and `kind` are any numbers: they choose. */
+/** One way to corrupt a document. `place` and `kind` are any numbers: they choose. */
 export interface Spoiling {
   readonly place: number
   readonly kind: number
@@ -69,16 +69,16 @@ interface Slot {
   readonly key: string | number
 }
 
-const slotsOf = (value: Json, found: Slot[] = []): Slot[] => {
+const findSlots = (value: Json, found: Slot[] = []): Slot[] => {
   if (Array.isArray(value)) {
     for (const [index, part] of value.entries()) {
       found.push({ holder: value, key: index })
-      slotsOf(part, found)
+      findSlots(part, found)
     }
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, part] of Object.entries(value)) {
       found.push({ holder: value, key: name })
-      slotsOf(part, found)
+      findSlots(part, found)
     }
   }
   return found
@@ -101,8 +101,8 @@ const strange: readonly Json[] = [
   'x'.repeat(5_000),
 ]
 
-/** A spoiled document: a field gone, null, of another type or of an unknown value; cut short; a page of HTML; nothing; or huge. */
-export const spoil = (text: string, { place, kind }: Spoiling): string => {
+/** A corrupted document: a field gone, null, of another type or of an unknown value; cut short; a page of HTML; nothing; or huge. */
+export const corrupt = (text: string, { place, kind }: Spoiling): string => {
   const ways = strange.length + 6
   const way = kind % ways
   if (way === ways - 1) return text.slice(0, place % Math.max(1, text.length))
@@ -111,7 +111,7 @@ export const spoil = (text: string, { place, kind }: Spoiling): string => {
   if (way === ways - 4) return `{"padding":"${'x'.repeat(2_000_000)}",${text.trimStart().slice(1)}`
   if (way === ways - 5) return `[${text}]`
   const document: Json = JSON.parse(text)
-  const slots = slotsOf(document)
+  const slots = findSlots(document)
   const slot = slots[place % Math.max(1, slots.length)]
   if (slot === undefined) return JSON.stringify(strange[way % strange.length] ?? null)
   if (way === strange.length) {

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import type { MarketplaceClient } from '../../src/clients/client.ts'
-import { parseOrder } from '../../src/clients/marketplace/order-record.ts'
-import type { WireRequest } from '../../src/clients/marketplace/order-requests.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import type { MarketplaceClient } from '../../src/clients/http/client.ts'
+import type { Observed } from '../../src/clients/http/record.ts'
+import { parseOrder } from '../../src/clients/marketplace/orders/order-record.ts'
+import type { WireRequest } from '../../src/clients/marketplace/orders/order-requests.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import { parseReturn } from '../../src/clients/marketplace/return-record.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
-import type { Observed } from '../../src/clients/record.ts'
-import { readEvent } from '../../src/domain/event-reading.ts'
-import { planCommands } from '../../src/domain/events.ts'
-import type { OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
-import { ledgersOf } from '../../src/domain/units.ts'
+import { readEvent } from '../../src/domain/events/event-reading.ts'
+import { planCommands } from '../../src/domain/events/events.ts'
+import type { OrderLine, PurchaseOrder } from '../../src/domain/orders/order.ts'
+import { buildLedgers } from '../../src/domain/orders/units.ts'
 import { forever } from '../clients/servers.ts'
 import { at, items, type Json } from '../sandbox/support.ts'
-import { toldParcel } from '../support/events.ts'
+import { reportedParcel } from '../support/events.ts'
 import { charge } from '../support/orders.ts'
-import { failureOf, rehearse } from './rehearse.ts'
+import { buildFailure, rehearse } from './rehearse.ts'
 
 // The eight rules of the multi-line multi-quantity model (specification, section 9), each under both profiles.
 
@@ -33,28 +33,28 @@ const shipment = (quantity: number, trackingNumber: string) => ({
 const send = (client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> =>
   client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
 
-const orderOf = (observed: Observed<PurchaseOrder> | null): PurchaseOrder => {
+const orderExpression = (observed: Observed<PurchaseOrder> | null): PurchaseOrder => {
   if (observed?.record.ok !== true) throw new Error('expected an order that can be read')
   return observed.record.value
 }
 
-const lineOf = (observed: Observed<PurchaseOrder> | null, lineNumber = '1'): OrderLine => {
-  const line = orderOf(observed).lines.find((candidate) => candidate.lineNumber === lineNumber)
+const findLine = (observed: Observed<PurchaseOrder> | null, lineNumber = '1'): OrderLine => {
+  const line = orderExpression(observed).lines.find((candidate) => candidate.lineNumber === lineNumber)
   if (line === undefined) throw new Error(`expected a line ${lineNumber}`)
   return line
 }
 
-const bodyOf = (request: WireRequest): Json => JSON.parse(JSON.stringify(request.body))
+const buildBody = (request: WireRequest): Json => JSON.parse(JSON.stringify(request.body))
 
 describe.each([specification, walmartUs])('multi-quantity under the profile $name', (profile) => {
-  const statusesOf = (body: Json, root: string, line = 0): readonly Json[] =>
+  const listStatuses = (body: Json, root: string, line = 0): readonly Json[] =>
     items(body, root, 'orderLines', 'orderLine', line, 'orderLineStatuses', 'orderLineStatus')
 
   test('rule 1: a line carries many units, and the amount is read, never assumed', async () => {
     const { client, sandbox } = await rehearse(profile)
     const purchaseOrderId = await sandbox.place([bundle])
     const observed = await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
-    expect(lineOf(observed).ordered).toBe(3)
+    expect(findLine(observed).ordered).toBe(3)
     const raw: Json = JSON.parse(observed?.record.rawText ?? 'null')
     const [line] = items(raw, 'orderLines', 'orderLine')
     expect(at(line ?? null, 'orderLineQuantity', 'amount')).toBe('3')
@@ -78,10 +78,10 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
       }),
     )
     const observed = await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
-    expect(lineOf(observed, '1').units).toMatchObject({ shipped: 2, cancelled: 0 })
-    expect(lineOf(observed, '2').units).toMatchObject({ shipped: 0, cancelled: 1 })
-    expect(lineOf(observed, '1').refundedAmount).toBe('10')
-    expect(lineOf(observed, '2').refundedAmount).toBe('0')
+    expect(findLine(observed, '1').units).toMatchObject({ shipped: 2, cancelled: 0 })
+    expect(findLine(observed, '2').units).toMatchObject({ shipped: 0, cancelled: 1 })
+    expect(findLine(observed, '1').refundedAmount).toBe('10')
+    expect(findLine(observed, '2').refundedAmount).toBe('0')
   })
 
   test('rule 3: each shipment line names its lineNumber and the units shipped; a partial shipment is that many units', async () => {
@@ -92,11 +92,11 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
       purchaseOrderId,
       lines: [{ lineNumber: '4', shipments: [shipment(1, 'T1'), shipment(1, 'T2')] }],
     })
-    const body = bodyOf(request)
+    const body = buildBody(request)
     expect(at(body, 'orderShipment', 'orderLines', 'orderLine', 0, 'lineNumber')).toBe('4')
-    expect(statusesOf(body, 'orderShipment').map((status) => at(status, profile.quantityField, 'amount'))).toEqual(['1', '1'])
+    expect(listStatuses(body, 'orderShipment').map((status) => at(status, profile.quantityField, 'amount'))).toEqual(['1', '1'])
     await sandbox.acknowledge(purchaseOrderId)
-    expect(lineOf(await send(client, request), '4').units).toMatchObject({ shipped: 2 })
+    expect(findLine(await send(client, request), '4').units).toMatchObject({ shipped: 2 })
   })
 
   test('rule 4: each cancelled line states the units that are cancelled, no more and no fewer', async () => {
@@ -104,9 +104,9 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
     const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([bundle])
     const request = prepare.cancel({ purchaseOrderId, lines: [{ lineNumber: '1', quantity: 2, reason }] })
-    const [status] = statusesOf(bodyOf(request), 'orderCancellation')
+    const [status] = listStatuses(buildBody(request), 'orderCancellation')
     expect(at(status ?? null, profile.quantityField, 'amount')).toBe('2')
-    expect(lineOf(await send(client, request)).units).toMatchObject({ cancelled: 2, shipped: 0 })
+    expect(findLine(await send(client, request)).units).toMatchObject({ cancelled: 2, shipped: 0 })
   })
 
   test('rule 5: a refund states its units, 2 of a line of 3, and never leaves them out', async () => {
@@ -120,13 +120,13 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
         purchaseOrderId,
         lines: [{ lineNumber: '1', quantity, reason: 'DamagedItem', charges: [charge('-20.00')] }],
       })
-    const [status] = statusesOf(bodyOf(refund(2)), 'orderRefund')
+    const [status] = listStatuses(buildBody(refund(2)), 'orderRefund')
     expect(at(status ?? null, profile.quantityField, 'amount')).toBe('2')
     for (const quantity of [0, -1, 1.5]) expect(() => refund(quantity)).toThrow(RangeError)
-    expect(lineOf(await send(client, refund(2))).refundedAmount).toBe('20')
+    expect(findLine(await send(client, refund(2))).refundedAmount).toBe('20')
   })
 
-  test('rule 6: a return with currentTrackingStatuses and refundChannels is read whole, whatever they look like', async () => {
+  test('rule 6: a return with currentTrackingStatuses and refundChannels is read whole, in any form', async () => {
     const { client, sandbox } = await rehearse(profile)
     const purchaseOrderId = await sandbox.place([bundle])
     await sandbox.acknowledge(purchaseOrderId)
@@ -147,19 +147,19 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
     }
   })
 
-  test('rule 7: the legacy model, one line a unit, is read and carried out line by line', async () => {
+  test('rule 7: the legacy model, one line a unit, is read and executed line by line', async () => {
     const { client, sandbox } = await rehearse(profile)
     const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([bundle], { legacy: true })
     await send(client, prepare.acknowledge(purchaseOrderId))
-    const order = orderOf(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
+    const order = orderExpression(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
     expect(order.lines.map(({ sku, ordered }) => ({ sku, ordered }))).toEqual(Array(3).fill({ sku: bundle.sku, ordered: 1 }))
     // The ERP knows stock keys: two of them are two lines here, each with one unit of its own.
-    const parcels = [toldParcel('T1', { sku: bundle.sku, quantity: 2 })]
+    const parcels = [reportedParcel('T1', { sku: bundle.sku, quantity: 2 })]
     const plan = planCommands(
       readEvent({ type: 'erp.shipment.dispatched', data: { purchaseOrderId, parcels } }),
       order,
-      ledgersOf(order, []),
+      buildLedgers(order, []),
       { vocabulary: profile.vocabulary },
     )
     if (!plan.ok) throw new Error(JSON.stringify(plan.faults))
@@ -168,12 +168,12 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
       { kind: 'ship', payload: { parcels: [{ lines: numbers.slice(0, 2).map((lineNumber) => ({ lineNumber, quantity: 1 })) }] } },
     ])
     const lines = numbers.slice(0, 2).map((lineNumber) => ({ lineNumber, shipments: [shipment(1, 'T1')] }))
-    const shipped = orderOf(await send(client, prepare.ship({ purchaseOrderId, lines })))
+    const shipped = orderExpression(await send(client, prepare.ship({ purchaseOrderId, lines })))
     expect(shipped.lines.map(({ units }) => units.shipped)).toEqual([1, 1, 0])
     const [first = ''] = numbers
     const refund = { lineNumber: first, quantity: 1, reason: 'DamagedItem', charges: [charge('-65.33')] }
     await send(client, prepare.refund({ purchaseOrderId, lines: [refund] }))
-    const refunded = orderOf(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
+    const refunded = orderExpression(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
     expect(refunded.lines.map(({ refundedAmount }) => refundedAmount === '0')).toEqual([false, true, true])
   })
 
@@ -191,6 +191,6 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
     expect(happened).toMatchObject([{ ordered: 3, acknowledged: 3, shipped: 2, cancelled: 1, refundedAmount: '10' }])
     // More than the line has left is refused, so no unit can be processed twice.
     const once = prepare.ship({ purchaseOrderId, lines: [{ lineNumber: '1', shipments: [shipment(1, 'T3')] }] })
-    expect(await failureOf(send(client, once))).toMatchObject({ kind: 'refused' })
+    expect(await buildFailure(send(client, once))).toMatchObject({ kind: 'refused' })
   })
 })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { MarketplaceClient } from '../../src/clients/client.ts'
-import type { WireRequest } from '../../src/clients/marketplace/order-requests.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import type { MarketplaceClient } from '../../src/clients/http/client.ts'
+import type { Observed } from '../../src/clients/http/record.ts'
+import type { WireRequest } from '../../src/clients/marketplace/orders/order-requests.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
-import type { Observed } from '../../src/clients/record.ts'
-import type { OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
+import type { OrderLine, PurchaseOrder } from '../../src/domain/orders/order.ts'
 import { forever } from '../clients/servers.ts'
-import { failureOf, rehearse } from './rehearse.ts'
+import { buildFailure, rehearse } from './rehearse.ts'
 
 const mugs = { sku: 'MUG', quantity: 3, unitPrice: '10.10', tax: '0.84', shipping: '5.00' }
 const dayMs = 86_400_000
@@ -15,7 +15,7 @@ const dayMs = 86_400_000
 const send = (client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> =>
   client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
 
-const lineOf = (observed: Observed<PurchaseOrder> | null): OrderLine => {
+const findLine = (observed: Observed<PurchaseOrder> | null): OrderLine => {
   if (observed?.record.ok !== true) throw new Error('expected an order that can be read')
   const [line] = observed.record.value.lines
   if (line === undefined) throw new Error('expected a line')
@@ -32,11 +32,11 @@ const shipment = (quantity: number, trackingNumber: string) => ({
 })
 
 describe.each([specification, walmartUs])('the life of a line under the profile $name', (profile) => {
-  test('is told by every answer, unit by unit and cent by cent', async () => {
+  test('is reported by every answer, unit by unit and cent by cent', async () => {
     const { client, sandbox } = await rehearse(profile)
     const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([mugs])
-    expect(lineOf(await send(client, prepare.acknowledge(purchaseOrderId))).units).toEqual({
+    expect(findLine(await send(client, prepare.acknowledge(purchaseOrderId))).units).toEqual({
       acknowledged: 3,
       shipped: 0,
       cancelled: 0,
@@ -44,11 +44,11 @@ describe.each([specification, walmartUs])('the life of a line under the profile 
     })
     const parcels = [shipment(1, 'P1'), shipment(1, 'P2')]
     const shipped = await send(client, prepare.ship({ purchaseOrderId, lines: [{ lineNumber: '1', shipments: parcels }] }))
-    expect(lineOf(shipped).units).toEqual({ acknowledged: 3, shipped: 2, cancelled: 0, refunded: 0 })
-    expect(lineOf(shipped).statuses.flatMap((status) => status.trackingNumber ?? [])).toEqual(['P1', 'P2'])
+    expect(findLine(shipped).units).toEqual({ acknowledged: 3, shipped: 2, cancelled: 0, refunded: 0 })
+    expect(findLine(shipped).statuses.flatMap((status) => status.trackingNumber ?? [])).toEqual(['P1', 'P2'])
     const reason = 'SELLER_CANCEL_OUT_OF_STOCK'
     const cancelled = await send(client, prepare.cancel({ purchaseOrderId, lines: [{ lineNumber: '1', quantity: 1, reason }] }))
-    expect(lineOf(cancelled).units).toEqual({ acknowledged: 2, shipped: 2, cancelled: 1, refunded: 0 })
+    expect(findLine(cancelled).units).toEqual({ acknowledged: 2, shipped: 2, cancelled: 1, refunded: 0 })
     const charges = [
       {
         chargeType: 'PRODUCT',
@@ -60,7 +60,7 @@ describe.each([specification, walmartUs])('the life of a line under the profile 
     ]
     const lines = [{ lineNumber: '1', quantity: 1, reason: 'DamagedItem', charges }]
     await send(client, prepare.refund({ purchaseOrderId, lines }))
-    const read = lineOf(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
+    const read = findLine(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
     expect(read.units).toEqual({ acknowledged: 2, shipped: 2, cancelled: 1, refunded: 1 })
     expect(read.refundedAmount).toBe('3.65')
     expect(read.refundReasons).toEqual(['DamagedItem'])
@@ -162,7 +162,7 @@ describe('faults', () => {
       errorShape: 'mixed',
       next: [{ fault, operation: 'orders.acknowledge', method: 'POST' }],
     })
-    const failure = await failureOf(send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId)))
+    const failure = await buildFailure(send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId)))
     expect(failure).toMatchObject({ kind, sent })
     expect(reports.filter((report) => report.operation === 'orders.acknowledge')).toHaveLength(1)
   })
@@ -171,13 +171,13 @@ describe('faults', () => {
     const { client, sandbox } = await rehearse()
     const purchaseOrderId = await sandbox.place([mugs])
     await send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId))
-    expect(await failureOf(send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId)))).toMatchObject({
+    expect(await buildFailure(send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId)))).toMatchObject({
       kind: 'refused',
       alreadyDone: true,
     })
     const premature = await sandbox.place([mugs])
     const lines = [{ lineNumber: '1', shipments: [shipment(1, 'P')] }]
-    const early = await failureOf(send(client, client.of(ordersEndpoint).prepare.ship({ purchaseOrderId: premature, lines })))
+    const early = await buildFailure(send(client, client.of(ordersEndpoint).prepare.ship({ purchaseOrderId: premature, lines })))
     expect(early).toMatchObject({ kind: 'refused', alreadyDone: false })
   })
 
@@ -187,10 +187,13 @@ describe('faults', () => {
     await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
     await sandbox.control('PUT', '/faults', { next: [{ fault: 'tokenDiesEarly', operation: 'orders.acknowledge' }] })
     const { acknowledge } = client.of(ordersEndpoint).prepare
-    expect(await failureOf(send(client, acknowledge(purchaseOrderId)))).toMatchObject({ kind: 'unavailable', staleToken: true })
-    expect(lineOf(await send(client, acknowledge(purchaseOrderId))).units.acknowledged).toBe(3)
+    expect(await buildFailure(send(client, acknowledge(purchaseOrderId)))).toMatchObject({
+      kind: 'unavailable',
+      staleToken: true,
+    })
+    expect(findLine(await send(client, acknowledge(purchaseOrderId))).units.acknowledged).toBe(3)
     await sandbox.control('PUT', '/faults', { next: [{ fault: 'tokenDiesEarly', operation: 'orders.get' }] })
-    expect(lineOf(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })).units.acknowledged).toBe(3)
+    expect(findLine(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })).units.acknowledged).toBe(3)
     expect(reports.map((report) => `${report.operation} ${report.status}`)).toEqual([
       'token 200',
       'orders.get 200',
@@ -208,7 +211,7 @@ describe('faults', () => {
     const { client, sandbox, reports } = await rehearse(specification, { now: () => nowMs })
     const seller = { sellerId: 'sandbox-seller', clientId: 'sandbox-client', clientSecret: 'sandbox-secret' }
     await sandbox.control('POST', '/sellers', { ...seller, revoked: true })
-    const ask = () => failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
+    const ask = () => buildFailure(client.of(ordersEndpoint).get('1', { signal: forever() }))
     for (let refusals = 1; refusals < 3; refusals += 1) {
       const failure = await ask()
       expect(failure).toMatchObject({ kind: 'unavailable', credentialsDead: false, httpStatus: 400 })
@@ -218,7 +221,7 @@ describe('faults', () => {
     for (let call = 0; call < 3; call += 1) expect(await ask()).toMatchObject({ kind: 'refused', credentialsDead: true })
     expect(reports).toHaveLength(3)
     await sandbox.control('POST', '/sellers', { ...seller, revoked: false })
-    expect(await client.credentials.ask(forever())).toEqual({ accepted: true })
+    expect(await client.credentials.check(forever())).toEqual({ accepted: true })
     expect(await client.of(ordersEndpoint).get('1', { signal: forever() })).toBeNull()
   })
 

@@ -9,7 +9,7 @@ import {
 } from '@whitebox-co/walmart-marketplace-api/lib/src/apis/orders.js'
 import { getAllRecursively } from '@whitebox-co/walmart-marketplace-api/lib/src/util/requestHelpers.js'
 import { expect, test } from 'vitest'
-import { at, effectsOf, type Json, startLiveClient, type TestClient, unitsOf } from '../sandbox/support.ts'
+import { at, type Json, listUnits, readEffects, startLiveClient, type TestClient } from '../sandbox/support.ts'
 
 // A public client of the marketplace, by its own makers' code and types, over the sandbox: what it sends to the live service must be
 // understood here, and what it reads there must be found here.
@@ -27,7 +27,7 @@ interface PublicClient {
   }
 }
 
-const jsonOf = (value: unknown): Json => JSON.parse(JSON.stringify(value))
+const toJson = (value: unknown): Json => JSON.parse(JSON.stringify(value))
 
 const connected = async (): Promise<PublicClient> => {
   const sandbox = await startLiveClient()
@@ -37,18 +37,18 @@ const connected = async (): Promise<PublicClient> => {
   // Its makers' own samples use such a correlation id.
   const caller = { authorization, wMQOSCORRELATIONID: '1234567890', wMSVCNAME: 'public client' }
   const answer = await authentication.tokenAPI({ ...caller, grantType: 'client_credentials' })
-  const wMSECACCESSTOKEN = String(at(jsonOf(answer.data), 'access_token'))
+  const wMSECACCESSTOKEN = String(at(toJson(answer.data), 'access_token'))
   return { sandbox, orders: new OrdersApi(configuration), authentication, common: () => ({ ...caller, wMSECACCESSTOKEN }) }
 }
 
 /** The status and body of a call that the library throws for. */
-const refusalOf = async (call: Promise<unknown>): Promise<{ readonly status: Json; readonly data: Json }> => {
+const buildRefusal = async (call: Promise<unknown>): Promise<{ readonly status: Json; readonly data: Json }> => {
   try {
     await call
   } catch (error) {
     const response: unknown = typeof error === 'object' && error !== null && 'response' in error ? error.response : null
     if (typeof response === 'object' && response !== null && 'status' in response && 'data' in response)
-      return { status: jsonOf(response.status), data: jsonOf(response.data) }
+      return { status: toJson(response.status), data: toJson(response.data) }
     throw error
   }
   throw new Error('expected a refusal')
@@ -57,7 +57,7 @@ const refusalOf = async (call: Promise<unknown>): Promise<{ readonly status: Jso
 test('gets a token and is told what it is good for', async () => {
   const { authentication, common } = await connected()
   const { data } = await authentication.getTokenDetail(common())
-  expect(jsonOf(data)).toMatchObject({ is_valid: true, scopes: { orders: 'full_access' } })
+  expect(toJson(data)).toMatchObject({ is_valid: true, scopes: { orders: 'full_access' } })
 })
 
 test('lists orders over several pages by its own helper, and reads one', async () => {
@@ -65,11 +65,11 @@ test('lists orders over several pages by its own helper, and reads one', async (
   const placed: string[] = []
   for (let index = 0; index < 5; index += 1) placed.push(await sandbox.place([{ sku: 'A', quantity: index + 1 }]))
   const listed = await getAllRecursively(orders, 'getAllOrders', { ...common(), limit: '2' })
-  expect(jsonOf(listed)).toMatchObject(placed.map((purchaseOrderId) => ({ purchaseOrderId })))
+  expect(toJson(listed)).toMatchObject(placed.map((purchaseOrderId) => ({ purchaseOrderId })))
   const released = await orders.getAllReleasedOrders({ ...common(), limit: '3' })
   expect(released.data.list?.elements.order).toHaveLength(3)
   const one = await orders.getAnOrder({ ...common(), purchaseOrderId: String(placed[4]) })
-  expect(at(jsonOf(one.data), 'order', 'orderLines', 'orderLine', 0, 'orderLineQuantity', 'amount')).toBe('5')
+  expect(at(toJson(one.data), 'order', 'orderLines', 'orderLine', 0, 'orderLineQuantity', 'amount')).toBe('5')
 })
 
 test('acknowledges, ships and cancels several units of a line', async () => {
@@ -80,7 +80,7 @@ test('acknowledges, ships and cancels several units of a line', async () => {
   ])
   const statusQuantity = (amount: string) => ({ unitOfMeasurement: Unit.Each, amount })
   const acknowledged = await orders.acknowledgeOrders({ ...common(), purchaseOrderId })
-  expect(unitsOf(at(jsonOf(acknowledged.data), 'order'))).toBe('Acknowledged 3')
+  expect(listUnits(at(toJson(acknowledged.data), 'order'))).toBe('Acknowledged 3')
   const shipped = await orders.shippingUpdates({
     ...common(),
     purchaseOrderId,
@@ -112,7 +112,7 @@ test('acknowledges, ships and cancels several units of a line', async () => {
       },
     },
   })
-  expect(unitsOf(at(jsonOf(shipped.data), 'order'))).toBe('Acknowledged 1, Shipped 2')
+  expect(listUnits(at(toJson(shipped.data), 'order'))).toBe('Acknowledged 1, Shipped 2')
   const cancelled = await orders.cancelOrderLines({
     ...common(),
     purchaseOrderId,
@@ -137,8 +137,8 @@ test('acknowledges, ships and cancels several units of a line', async () => {
       },
     },
   })
-  expect(unitsOf(at(jsonOf(cancelled.data), 'order'), 1)).toBe('Acknowledged 1, Cancelled 1')
-  expect(await effectsOf(sandbox, purchaseOrderId)).toEqual([
+  expect(listUnits(at(toJson(cancelled.data), 'order'), 1)).toBe('Acknowledged 1, Cancelled 1')
+  expect(await readEffects(sandbox, purchaseOrderId)).toEqual([
     'acknowledged 3 of line 1 by seller',
     'acknowledged 2 of line 2 by seller',
     'shipped 2 of line 1 by seller',
@@ -150,13 +150,13 @@ test('its refunds name XML as their content type, and it is told so', async () =
   const { sandbox, orders, common } = await connected()
   const purchaseOrderId = await sandbox.place([{ sku: 'A' }])
   const inlineObject = { purchaseOrderId, orderLines: { orderLine: [] } }
-  const { status, data } = await refusalOf(orders.refundOrderLines({ ...common(), purchaseOrderId, inlineObject }))
+  const { status, data } = await buildRefusal(orders.refundOrderLines({ ...common(), purchaseOrderId, inlineObject }))
   expect(status).toBe(415)
   expect(at(data, 'errors', 'error', 0, 'description')).toBe('The body must be application/json; this one is XML')
 })
 
 test('nothing to list is a failure to it, which tells that there is none', async () => {
   const { orders, common } = await connected()
-  const { status, data } = await refusalOf(orders.getAllOrders(common()))
+  const { status, data } = await buildRefusal(orders.getAllOrders(common()))
   expect([status, at(data, 'errors', 'error', 0, 'code')]).toEqual([404, 'CONTENT_NOT_FOUND.GMP_ORDER_API'])
 })

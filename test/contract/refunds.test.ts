@@ -1,13 +1,13 @@
 import { Decimal } from 'decimal.js'
 import { describe, expect, test } from 'vitest'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
-import { readEvent } from '../../src/domain/event-reading.ts'
-import { type PlanResult, planCommands } from '../../src/domain/events.ts'
-import { judge, takeBaseline } from '../../src/domain/evidence.ts'
-import type { PurchaseOrder } from '../../src/domain/order.ts'
-import { type LedgerCommand, ledgersOf } from '../../src/domain/units.ts'
+import { judge, takeBaseline } from '../../src/domain/commands/evidence.ts'
+import { readEvent } from '../../src/domain/events/event-reading.ts'
+import { type PlanResult, planCommands } from '../../src/domain/events/events.ts'
+import type { PurchaseOrder } from '../../src/domain/orders/order.ts'
+import { buildLedgers, type LedgerCommand } from '../../src/domain/orders/units.ts'
 import { forever } from '../clients/servers.ts'
 import { at, items } from '../sandbox/support.ts'
 import { type Rehearsal, rehearse } from './rehearse.ts'
@@ -91,14 +91,14 @@ const cases: readonly Case[] = [
 const reason = 'DamagedItem'
 
 /** An order of one line, shipped, whose credits are planned and sent like those of the daemon. */
-const creditsOf = async (profile: Profile, line: object, quantity: number) => {
+const readCredits = async (profile: Profile, line: object, quantity: number) => {
   const rehearsal = await rehearse(profile)
   const { client, sandbox } = rehearsal
   const purchaseOrderId = await sandbox.place([{ sku: 'A', quantity, ...line }])
   await sandbox.acknowledge(purchaseOrderId)
   await sandbox.ship(purchaseOrderId, [{ line: '1', quantity }])
   const commands: LedgerCommand[] = []
-  const read = (): Promise<PurchaseOrder> => orderOf(rehearsal, purchaseOrderId)
+  const read = (): Promise<PurchaseOrder> => orderExpression(rehearsal, purchaseOrderId)
 
   const plan = async (units: number, amount?: string): Promise<PlanResult> => {
     const order = await read()
@@ -107,7 +107,7 @@ const creditsOf = async (profile: Profile, line: object, quantity: number) => {
       lines: [{ lineNumber: '1', quantity: units, reason, ...(amount === undefined ? {} : { amount }) }],
     }
     const { fullPriceRefundsAll } = profile
-    return planCommands(readEvent({ type: 'erp.credit.issued', data }), order, ledgersOf(order, commands), {
+    return planCommands(readEvent({ type: 'erp.credit.issued', data }), order, buildLedgers(order, commands), {
       vocabulary: profile.vocabulary,
       fullPriceRefundsAll,
     })
@@ -137,7 +137,7 @@ const creditsOf = async (profile: Profile, line: object, quantity: number) => {
   return { plan, credit, paidBack }
 }
 
-const orderOf = async ({ client }: Rehearsal, purchaseOrderId: string): Promise<PurchaseOrder> => {
+const orderExpression = async ({ client }: Rehearsal, purchaseOrderId: string): Promise<PurchaseOrder> => {
   const observed = await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
   if (observed?.record.ok !== true) throw new Error('expected an order that can be read')
   return observed.record.value
@@ -148,7 +148,7 @@ const sum = (amounts: readonly string[]): string =>
 
 describe.each([specification, walmartUs])('credits under the profile $name', (profile) => {
   test.each(cases)('$name: all units at once give back exactly what was paid', async ({ line, quantity, paid }) => {
-    const credits = await creditsOf(profile, line, quantity)
+    const credits = await readCredits(profile, line, quantity)
     expect(await credits.credit(quantity)).toBe('applied')
     expect(await credits.paidBack()).toEqual([paid])
   })
@@ -156,7 +156,7 @@ describe.each([specification, walmartUs])('credits under the profile $name', (pr
   test.each(cases.filter(({ quantity }) => quantity > 1))(
     '$name: units credited one after the other give back exactly what was paid',
     async ({ line, quantity, paid }) => {
-      const credits = await creditsOf(profile, line, quantity)
+      const credits = await readCredits(profile, line, quantity)
       for (let unit = 0; unit < quantity; unit += 1) expect(await credits.credit(1)).toBe('applied')
       const amounts = await credits.paidBack()
       expect(amounts).toHaveLength(quantity)
@@ -167,13 +167,13 @@ describe.each([specification, walmartUs])('credits under the profile $name', (pr
   test('a price that a discount of its own took wholly: its tax stays, since no request can name it', async () => {
     const charges = [{ type: 'PRODUCT', name: 'SubscriptionDiscount', amount: '-10.00' }]
     const line = { amount: '10.00', tax: '0.80', shipping: '5.00', shippingTax: '0.40', charges }
-    const credits = await creditsOf(profile, line, 2)
+    const credits = await readCredits(profile, line, 2)
     for (let unit = 0; unit < 2; unit += 1) expect(await credits.credit(1)).toBe('applied')
     expect(sum(await credits.paidBack())).toBe('5.4')
   })
 
   test('an amount below the price is given back as it is, and the rest of the units afterwards', async () => {
-    const credits = await creditsOf(profile, { amount: '20.00', tax: '1.60', shipping: '5.00', shippingTax: '0.40' }, 2)
+    const credits = await readCredits(profile, { amount: '20.00', tax: '1.60', shipping: '5.00', shippingTax: '0.40' }, 2)
     expect(await credits.credit(1, '10.00')).toBe('applied')
     expect(await credits.credit(1)).toBe('applied')
     expect(await credits.paidBack()).toEqual(['10', '13.5'])
@@ -184,13 +184,13 @@ describe('an amount that is the whole price', () => {
   const line = { amount: '20.00', tax: '1.60', shipping: '5.00', shippingTax: '0.40' }
 
   test('is given back as it is under the specification', async () => {
-    const credits = await creditsOf(specification, line, 2)
+    const credits = await readCredits(specification, line, 2)
     expect(await credits.credit(2, '20.00')).toBe('applied')
     expect(await credits.paidBack()).toEqual(['20'])
   })
 
   test('is refused where the live service would give back tax and shipping too', async () => {
-    const credits = await creditsOf(walmartUs, line, 2)
+    const credits = await readCredits(walmartUs, line, 2)
     const plan = await credits.plan(2, '20.00')
     expect(plan).toMatchObject({
       ok: false,
@@ -201,7 +201,7 @@ describe('an amount that is the whole price', () => {
   })
 
   test('is given back where the line has nothing but its price', async () => {
-    const credits = await creditsOf(walmartUs, { amount: '20.00' }, 2)
+    const credits = await readCredits(walmartUs, { amount: '20.00' }, 2)
     expect(await credits.credit(2, '20.00')).toBe('applied')
     expect(await credits.paidBack()).toEqual(['20'])
   })

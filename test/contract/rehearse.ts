@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { dialectOf } from '../../sandbox/settings.ts'
-import { MarketplaceFailure } from '../../src/clients/errors.ts'
+import { buildDialect } from '../../sandbox/settings.ts'
+import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
 import { specification } from '../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
-import { sandboxDisplay } from '../../src/config.ts'
+import { sandboxDisplay } from '../../src/config/config.ts'
 import { type ClientSettings, type ClientUnderTest, startClient } from '../clients/servers.ts'
 import { connect, startTestSandbox, type TestClient } from '../sandbox/support.ts'
 
@@ -25,7 +25,7 @@ export const rehearse = async (
   profile: Profile = specification,
   { between, ...settings }: Omit<ClientSettings, 'connection'> & { readonly between?: Between } = {},
 ): Promise<Rehearsal> => {
-  const dialect = dialectOf(profile.name === 'walmart-us' ? 'walmart-us' : 'specification')
+  const dialect = buildDialect(profile.name === 'walmart-us' ? 'walmart-us' : 'specification')
   const { url, dataDir } = await startTestSandbox({ dialect })
   const sandbox = await connect(url, { prefix: profile.headerPrefix, quantityField: profile.quantityField })
   await sandbox.control('PUT', '/limits', { enabled: false })
@@ -49,7 +49,7 @@ export const rehearse = async (
 }
 
 /** The failure that the work ends in; anything else than a typed failure is thrown on. */
-export const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
+export const buildFailure = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   try {
     await work
   } catch (error) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mergeLimits } from '../../src/daemon/budget-figures.ts'
+import { mergeLimits } from '../../src/jobs/rate-limits/figures.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { listAt, ofItems } from '../support/json.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type DueWork, jobsOf } from '../../src/daemon/derivation.ts'
+import { type DueWork, listJobs } from '../../src/jobs/dispatch/due-jobs.ts'
 
 const nothing: DueWork = {
   commands: [],
@@ -8,7 +8,7 @@ const nothing: DueWork = {
   probes: [],
   resting: new Set(),
   serves: (sellerId) => sellerId === 's1',
-  resourcesOf: (sellerId) => {
+  listResources: (sellerId) => {
     if (sellerId !== 's1') throw new Error(`${sellerId} is not served`)
     return ['orders']
   },
@@ -16,11 +16,11 @@ const nothing: DueWork = {
 
 describe('the derivation of due work', () => {
   test('is empty when nothing is due', () => {
-    expect(jobsOf(nothing)).toEqual([])
+    expect(listJobs(nothing)).toEqual([])
   })
 
   test('commands come first, and go to any process as events do', () => {
-    expect(jobsOf({ ...nothing, commands: ['c1', 'c2'], events: [{ source: 'erp', id: 'e1' }] })).toEqual([
+    expect(listJobs({ ...nothing, commands: ['c1', 'c2'], events: [{ source: 'erp', id: 'e1' }] })).toEqual([
       { name: 'command.run', data: { commandId: 'c1' } },
       { name: 'command.run', data: { commandId: 'c2' } },
       { name: 'event.process', data: { source: 'erp', id: 'e1' } },
@@ -30,13 +30,13 @@ describe('the derivation of due work', () => {
   test('a sync is derived only for a seller that is served, does not rest, and has the resource', () => {
     const sync = (sellerId: string, resource: string) => ({ sellerId, resource, stream: 'all' })
     const due = [sync('s1', 'orders'), sync('s1', 'taxonomies'), sync('s2', 'orders')]
-    expect(jobsOf({ ...nothing, syncs: due })).toEqual([{ name: 'sync.run', data: sync('s1', 'orders') }])
-    expect(jobsOf({ ...nothing, syncs: due, resting: new Set(['s1']) })).toEqual([])
-    expect(jobsOf({ ...nothing, syncs: due, resting: new Set(['s2']) })).toHaveLength(1)
+    expect(listJobs({ ...nothing, syncs: due })).toEqual([{ name: 'sync.run', data: sync('s1', 'orders') }])
+    expect(listJobs({ ...nothing, syncs: due, resting: new Set(['s1']) })).toEqual([])
+    expect(listJobs({ ...nothing, syncs: due, resting: new Set(['s2']) })).toHaveLength(1)
   })
 
   test('a stopped seller is probed though it rests, by the process that serves it', () => {
-    expect(jobsOf({ ...nothing, probes: ['s1', 's2'], resting: new Set(['s1']) })).toEqual([
+    expect(listJobs({ ...nothing, probes: ['s1', 's2'], resting: new Set(['s1']) })).toEqual([
       { name: 'seller.probe', data: { sellerId: 's1' } },
     ])
   })

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { markedColumns } from '../../src/store/personal-data.ts'
+import { markedColumns } from '../../src/store/privacy/personal-data.ts'
 import { cli } from '../cli/run.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { withDatabase } from '../support/database.ts'
@@ -159,7 +159,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   const erase = (...more: string[]) =>
     cli(['erase', '--customer-order', customerOrderId, '--seller', 'sandbox-seller', '--by', 'Ada', ...more], environment())
   const refused = await erase('--reason', 'request 4711', '--yes')
-  expect(refused).toMatchObject({ code: 1, talk: expect.stringMatching(/Not yet: command \S+ of order \d+ is verifying/) })
+  expect(refused).toMatchObject({ code: 1, messages: expect.stringMatching(/Not yet: command \S+ of order \d+ is verifying/) })
   const [late] = await query<{ id: string }>(stage.url, `SELECT id FROM tallyman.commands WHERE event_id = 'late'`)
   expect((await cli(['commands', 'reject', late?.id ?? '', '--reason', `${buyer.name} has called`], environment())).code).toBe(0)
 
@@ -178,11 +178,12 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   expect(await act('resolve', `${buyer.name} has called back`)).toMatchObject({ code: 0 })
 
   // Everything that may hold a buyer does so now: what is not searched for cannot be found.
+  await eventually(async () => expect(await query(stage.url, 'SELECT 1 FROM tallyman.unnumbered_changes')).toEqual([]))
   const before = await columnsWithTraces()
   const marked = (await markedColumns()).filter(({ mark }) => mark === 'buyer').map(({ table, column }) => `${table}.${column}`)
   // BI reads whose a change is; only the change of a rejected event may say what was never a seller.
   expect(before.filter((name) => !marked.includes(name))).toEqual(['warehouse.changes.seller_id'])
-  // An event that waits has no words of a buyer, evidence names numbers of parcels, and nothing was decided by line.
+  // An event that waits has no words of a buyer, evidence names numbers of parcels, nothing was decided by line, and all changes have numbers.
   const notPlanted = [
     'tallyman.command_attempts.read_backs',
     'tallyman.command_decisions.evidence',
@@ -191,6 +192,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
     'tallyman.erp_event.waits_for',
     'tallyman.quarantined_records.dismissed_reason',
     'tallyman.quarantined_records.fault',
+    'tallyman.unnumbered_changes.changes',
   ]
   expect(marked.filter((name) => !before.includes(name)).sort()).toEqual(notPlanted)
   const units = () =>
@@ -208,15 +210,15 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   expect(looked.out).toMatch(/warehouse\.orders +1\n/)
   expect(await erase('--reason', 'request 4711')).toMatchObject({
     code: 1,
-    talk: expect.stringMatching(/Type yes:\s.*nothing was erased/s),
+    messages: expect.stringMatching(/Type yes:\s.*nothing was erased/s),
   })
   expect(await columnsWithTraces()).toEqual(before)
   expect(await erase('--reason', `${buyer.email} asks`, '--yes')).toMatchObject({
     code: 1,
-    talk: expect.stringContaining('buyer'),
+    messages: expect.stringContaining('buyer'),
   })
   const done = await erase('--reason', 'request 4711', '--yes', '--json')
-  expect(done, done.talk).toMatchObject({ code: 0 })
+  expect(done, done.messages).toMatchObject({ code: 0 })
   expect(JSON.parse(done.out)).toMatchObject({
     purchaseOrderIds: [purchaseOrderId],
     rows: { 'warehouse.orders': 1, 'warehouse.returns': 1 },
@@ -237,8 +239,8 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   })
 
   // An unchanged order is not written with every poll.
-  const versionOf = async () => (await query<{ xmin: string }>(stage.url, 'SELECT xmin::text FROM warehouse.orders'))[0]?.xmin
-  const version = await versionOf()
+  const readVersion = async () => (await query<{ xmin: string }>(stage.url, 'SELECT xmin::text FROM warehouse.orders'))[0]?.xmin
+  const version = await readVersion()
   const polls = async () =>
     (
       await query<{ pages: number }>(
@@ -248,7 +250,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
     )[0]?.pages ?? 0
   const runs = await polls()
   await eventually(async () => expect(await polls()).toBeGreaterThan(runs + 1), 60_000)
-  expect(await versionOf()).toBe(version)
+  expect(await readVersion()).toBe(version)
 
   // A changed one is, and commands on it still work, by what is known of those before.
   const erasedAgain = {

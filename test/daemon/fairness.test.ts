@@ -13,7 +13,7 @@ import { makeSellers, placeOrder, post } from './support.ts'
 
 const kinds = hasRedisServer() ? (['postgres', 'redis'] as const) : (['postgres'] as const)
 /** What answers late answers later than any of these tests lasts. */
-const patienceMs = 60_000
+const maxWaitMs = 60_000
 
 describe.each(kinds)('two sellers, one of whom wants or keeps everything, with queues in %s', (kind) => {
   let postgres: TestPostgres
@@ -62,14 +62,16 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
     stopsOfTest.unshift(() => program.kill())
   }
 
-  const countOf = async (sql: string): Promise<number> => (await query<{ n: number }>(databaseUrl, sql))[0]?.n ?? 0
-  const commands = (where: string): Promise<number> => countOf(`SELECT count(*)::int AS n FROM tallyman.commands WHERE ${where}`)
-  const events = (where: string): Promise<number> => countOf(`SELECT count(*)::int AS n FROM tallyman.erp_event WHERE ${where}`)
+  const countExpression = async (sql: string): Promise<number> => (await query<{ n: number }>(databaseUrl, sql))[0]?.n ?? 0
+  const commands = (where: string): Promise<number> =>
+    countExpression(`SELECT count(*)::int AS n FROM tallyman.commands WHERE ${where}`)
+  const events = (where: string): Promise<number> =>
+    countExpression(`SELECT count(*)::int AS n FROM tallyman.erp_event WHERE ${where}`)
   const modestIsServed = () =>
-    eventually(async () => expect(await commands(`seller_id = 'modest' AND state = 'confirmed'`)).toBe(1), patienceMs)
-  const spoil = (fault: object) => sandbox.control('PUT', '/faults', { rules: [{ sellerId: 'greedy', ...fault }] })
+    eventually(async () => expect(await commands(`seller_id = 'modest' AND state = 'confirmed'`)).toBe(1), maxWaitMs)
+  const corrupt = (fault: object) => sandbox.control('PUT', '/faults', { rules: [{ sellerId: 'greedy', ...fault }] })
   /** No answer for the greedy one. */
-  const hang = (fault: object) => spoil({ timeoutBefore: 1, ...fault })
+  const hang = (fault: object) => corrupt({ timeoutBefore: 1, ...fault })
   const acceptMany = async (): Promise<void> => {
     const orders = await Promise.all(Array.from({ length: 150 }, () => placeOrder(sandbox, 1, 'greedy')))
     await query(
@@ -94,7 +96,7 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
        UNION ALL
        SELECT '/inbox', 'modest', 'erp.order.accepted', jsonb_build_object('sellerId', 'modest', 'purchaseOrderId', '${purchaseOrderId}')`,
       )
-      await eventually(async () => expect(await events(`id = 'modest' AND status = 'accepted'`)).toBe(1), patienceMs)
+      await eventually(async () => expect(await events(`id = 'modest' AND status = 'accepted'`)).toBe(1), maxWaitMs)
       // Not even those that one derivation brings of it have had their turn.
       expect(await events(`id <> 'modest' AND waits_for IS NOT NULL`)).toBeLessThan(250)
       expect(await events(`id <> 'modest' AND status = 'received'`)).toBe(520)
@@ -113,7 +115,7 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
       )
       const lookedAt = (): Promise<number> =>
         commands(`seller_id = 'greedy' AND (state <> 'pending' OR next_action_at > created_at)`)
-      await eventually(async () => expect(await lookedAt()).toBeGreaterThan(0), patienceMs)
+      await eventually(async () => expect(await lookedAt()).toBeGreaterThan(0), maxWaitMs)
       expect(await post(daemon, accepted(await placeOrder(sandbox, 1, 'modest')))).toBe(202)
       await modestIsServed()
       // Those of one share, and the few for which there was budget.
@@ -126,12 +128,12 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
     await start()
     await hang({ method: 'POST', operation: 'orders.*' })
     await acceptMany()
-    const underWay = (): Promise<number> => commands(`seller_id = 'greedy' AND state = 'sending'`)
+    const inProgress = (): Promise<number> => commands(`seller_id = 'greedy' AND state = 'sending'`)
     // As many as all slots of a process once were.
-    await eventually(async () => expect(await underWay()).toBeGreaterThanOrEqual(8), patienceMs)
+    await eventually(async () => expect(await inProgress()).toBeGreaterThanOrEqual(8), maxWaitMs)
     expect(await post(daemon, accepted(await placeOrder(sandbox, 1, 'modest')))).toBe(202)
     await modestIsServed()
-    expect(await underWay()).toBeGreaterThanOrEqual(8)
+    expect(await inProgress()).toBeGreaterThanOrEqual(8)
     expect(await commands(`seller_id = 'greedy' AND state = 'confirmed'`)).toBe(0)
   }, 150_000)
 
@@ -142,10 +144,10 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
     'a seller who %s keeps the other from nothing',
     async (_how, fault) => {
       await start()
-      await spoil({ method: 'POST', operation: 'orders.*', ...fault })
+      await corrupt({ method: 'POST', operation: 'orders.*', ...fault })
       await acceptMany()
       const tried = (): Promise<number> => commands(`seller_id = 'greedy' AND attempts > 0`)
-      await eventually(async () => expect(await tried()).toBeGreaterThan(0), patienceMs)
+      await eventually(async () => expect(await tried()).toBeGreaterThan(0), maxWaitMs)
       expect(await post(daemon, accepted(await placeOrder(sandbox, 1, 'modest')))).toBe(202)
       await modestIsServed()
       expect(await commands(`seller_id = 'greedy' AND state = 'confirmed'`)).toBe(0)
@@ -179,15 +181,15 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
             `SELECT id FROM tallyman.erp_event WHERE status = 'accepted' ORDER BY processed_at, sequence`,
           )
         ).map(({ id }) => id)
-      await eventually(async () => expect(await decided()).toHaveLength(3), patienceMs)
+      await eventually(async () => expect(await decided()).toHaveLength(3), maxWaitMs)
       // Those about one order in the order in which they came.
       const [first, ...others] = posted.map(({ id }) => id)
       expect(await decided()).toEqual([...others, first])
-      const kindsOf = await query<{ kind: string }>(
+      const listKinds = await query<{ kind: string }>(
         databaseUrl,
         `SELECT kind FROM tallyman.commands WHERE purchase_order_id = '${known.purchaseOrderId}' ORDER BY sequence`,
       )
-      expect(kindsOf.map(({ kind: one }) => one)).toEqual(['acknowledge', 'ship'])
+      expect(listKinds.map(({ kind: one }) => one)).toEqual(['acknowledge', 'ship'])
     },
     150_000,
   )

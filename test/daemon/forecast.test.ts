@@ -50,7 +50,9 @@ const forecastSchema = z.looseObject({
       endsAt: z.coerce.date().nullable(),
     }),
   ),
-  operations: z.array(z.looseObject({ operation: z.string(), calls: z.int(), waits: z.int() })),
+  operations: z.array(
+    z.looseObject({ operation: z.string(), open: z.int(), perMinute: z.number(), lastAt: z.coerce.date().nullable() }),
+  ),
   assumptions: z.array(z.string()),
 })
 const ask = async (path = '/v1/forecast') => {
@@ -59,12 +61,12 @@ const ask = async (path = '/v1/forecast') => {
   return forecastSchema.parse(body)
 }
 
-const callsOf = async (): Promise<number> => {
+const listCalls = async (): Promise<number> => {
   const text = await (await fetch(`${daemon.url}/metrics`)).text()
   return Number(/^tallyman_api_requests_total\{operation="orders.list",outcome="ok"\} (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
-test('a backfill with a tight limit takes the calls that are told while it is under way, or up to a third more', async () => {
+test('a backfill with a tight limit takes the calls that are reported while it is in progress, or up to a third more', async () => {
   const from = new Date(Date.now() - 30 * dayMs)
   await sandbox.placeRandom(60, { createdFrom: from.toISOString(), alive: false })
   expect((await ask()).backfills).toEqual([])
@@ -78,7 +80,7 @@ test('a backfill with a tight limit takes the calls that are told while it is un
   })
   expect(backfill).toMatchObject({ resource: 'orders', endsAt: expect.any(Date) })
   const list = forecast.operations.find(({ operation }) => operation === 'orders.list')
-  expect(list?.calls).toBe(backfill.pages)
+  expect(list).toMatchObject({ open: backfill.pages, lastAt: backfill.endsAt, tokens: 4, perMs: 2_000 })
   const state = `FROM tallyman.sync_states WHERE stream LIKE 'backfill:%'`
   await eventually(async () => expect(await query(databaseUrl, `SELECT 1 ${state} AND pending = '[]'`)).toHaveLength(1))
   // Where it stands is stored every ten seconds at least, so what it has read by the forecast is what the forecast knew of.
@@ -86,15 +88,15 @@ test('a backfill with a tight limit takes the calls that are told while it is un
     databaseUrl,
     `SELECT (totals ->> 'windowsTotal')::int AS windows ${state}`,
   )
-  const calls = await callsOf()
+  const calls = await listCalls()
   expect(calls).toBeGreaterThanOrEqual(9)
   // Some windows end with an empty page, which nobody knows before.
   const told = windows - backfill.windowsLeft + backfill.pages
   expect(calls).toBeGreaterThanOrEqual(told)
   expect(calls).toBeLessThanOrEqual(Math.ceil((told * 4) / 3))
-  // Half a second a call, and none faster.
+  // Half a second a call, and no page faster.
   const seconds = ((backfill.endsAt?.getTime() ?? 0) - forecast.from.getTime()) / 1_000
-  expect(seconds).toBeGreaterThanOrEqual((backfill.pages - 1) * 0.5)
+  expect(seconds).toBeGreaterThanOrEqual(backfill.pages * 0.5)
   expect(seconds).toBeLessThan((backfill.pages + 4) * 1.5)
   expect((await ask()).backfills).toEqual([])
 }, 60_000)
@@ -146,13 +148,16 @@ test('shipments that wait for budget are late, and what the ERP says nothing of 
     expect.objectContaining({ purchaseOrderId: silent.purchaseOrderId, wants: 'ship' }),
   )
 
-  const shown = await cli(['forecast', '--seller', sellerId, '--hours', '1'], environment, { columns: 100 })
+  const shown = await cli(['forecast', '--seller', sellerId, '--hours', '1', '--command', late.commandId], environment, {
+    columns: 100,
+  })
   expect(shown.code).toBe(0)
+  expect(shown.out).toMatch(new RegExp(`^ship ${late.commandId}: position 2 of orders\\.ship, sent \\d{4}-`, 'm'))
   expect(shown.out).toMatch(/^backfills: none$/m)
-  expect(shown.out).toMatch(/^sandbox-seller +orders\.ship +1 in 1 h +\d+ +[\d.]+ %/m)
+  expect(shown.out).toMatch(/^sandbox-seller +orders\.ship +1 in 1 h +\d+ +[\d.]+ % +2 +/m)
   expect(shown.out).toMatch(/^commands: 2 open, \d will be sent, \d will not, 0 late$/m)
   expect(shown.out.split('\n').every((line) => line.length <= 100)).toBe(true)
-  expect(shown.talk).toContain('The marketplace accepts everything within the limits')
+  expect(shown.messages).toContain('The marketplace accepts everything within the limits')
 
   // What is late by seconds is late, and what has passed is no deadline to come.
   await query(
@@ -161,7 +166,9 @@ test('shipments that wait for budget are late, and what the ERP says nothing of 
   )
   const later = await cli(['forecast'], environment)
   const second = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`
-  expect(later.out).toMatch(new RegExp(`^  order ${late.purchaseOrderId}: wanted by ${second}, leaves ${second}$`, 'm'))
+  expect(later.out).toMatch(
+    new RegExp(`^  ship ${late.purchaseOrderId} 1 of ${sellerId}: due by ${second}, sent ${second}$`, 'm'),
+  )
   expect(later.out).toMatch(new RegExp(`^  order ${silent.purchaseOrderId}: ship by .*Z, which has passed$`, 'm'))
 }, 60_000)
 
@@ -179,20 +186,22 @@ test('a shipment behind a command that is held is not told as sent', async () =>
   expect(told['shipBy']).toMatchObject({
     atRisk: expect.arrayContaining([expect.objectContaining({ commandId: id, expectedAt: null })]),
   })
-  expect(told.assumptions).toContain(
-    'Nothing is sent for commands that wait behind held ones until a person has decided those: 1.',
-  )
+  expect(told.assumptions).toContain('Nothing is sent for commands that wait behind held ones until those are decided: 1.')
 })
 
 test('what is asked wrongly is said', async () => {
   const environment = { TALLYMAN_URL: daemon.url }
+  expect(await cli(['forecast', '--command', 'none'], environment)).toMatchObject({
+    code: 1,
+    messages: expect.stringContaining('There is no open command none.'),
+  })
   expect(await cli(['forecast', '--seller', 'nobody'], environment)).toMatchObject({
     code: 1,
-    talk: expect.stringContaining('This daemon serves no seller nobody.'),
+    messages: expect.stringContaining('This daemon does not serve seller nobody.'),
   })
   expect(await cli(['forecast', '--hours', '500'], environment)).toMatchObject({
     code: 2,
-    talk: expect.stringContaining('hours'),
+    messages: expect.stringContaining('hours'),
   })
   expect(await cli(['forecast', '--hours', 'soon'], environment)).toMatchObject({ code: 2 })
   await daemon.call('POST', `/v1/sellers/${sellerId}/pause`, { actor: 'Ada', reason: 'stocktaking' })

@@ -6,8 +6,8 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { randomOf } from '../support/random.ts'
-import { processesOf } from './support.ts'
+import { buildRandom } from '../support/random.ts'
+import { readProcesses } from './support.ts'
 
 /** A program in a terminal of its own. */
 interface InTerminal {
@@ -55,7 +55,7 @@ test.skipIf(process.platform !== 'linux')(
     expect(spawnSync('script', ['--version']).status, 'the terminals of this test need `script` of util-linux').toBe(0)
     const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
     console.log(`Ctrl-C: SEED=${seed}`)
-    const random = randomOf(seed)
+    const random = buildRandom(seed)
     // Each in a part of its own of the span, so that every stage is met.
     const spread = (after: string, { presses, spanMs }: typeof starting) =>
       Array.from({ length: presses }, (_, place) => ({ after, afterMs: ((place + random()) * spanMs) / presses }))
@@ -76,10 +76,10 @@ test.skipIf(process.platform !== 'linux')(
         const [code] = await ended
         const told = `SEED=${seed}, Ctrl-C ${Math.round(afterMs)} ms after "${after}"\n${terminal.output()}`
         expect(code, told).toBe(0)
-        await eventually(async () => expect(await processesOf(folder), told).toEqual([]), 10_000)
+        await eventually(async () => expect(await readProcesses(folder), told).toEqual([]), 10_000)
         expect(terminal.output()).not.toMatch(/"level":"(error|fatal)"/)
       } finally {
-        for (const { pid } of await processesOf(folder)) killIfThere(pid)
+        for (const { pid } of await readProcesses(folder)) killIfThere(pid)
         await rm(folder, { recursive: true, force: true })
       }
     }
@@ -107,7 +107,7 @@ const withStart = async (
     await eventually(() => expect(started.output()).toContain(isRunning), 150_000)
     await work(folder)
   } finally {
-    for (const { pid } of await processesOf(folder)) killIfThere(pid)
+    for (const { pid } of await readProcesses(folder)) killIfThere(pid)
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -133,7 +133,7 @@ onLinux('a terminal that is closed ends what `npm start` has started in it', { t
     },
     async (folder) => {
       terminal?.close()
-      await eventually(async () => expect(await processesOf(folder)).toEqual([]), 30_000)
+      await eventually(async () => expect(await readProcesses(folder)).toEqual([]), 30_000)
     },
   )
 })
@@ -149,13 +149,13 @@ onLinux(
         return npm
       },
       async (folder) => {
-        const shell = (await processesOf(folder)).find(({ command }) => command.endsWith('scripts/start.sh'))
+        const shell = (await readProcesses(folder)).find(({ command }) => command.endsWith('scripts/start.sh'))
         expect(shell).toBeDefined()
         process.kill(shell?.pid ?? 0, 'SIGHUP')
         await eventually(() => expect(npm?.output()).toContain('sellers read again'), 20_000)
         expect(npm?.child.exitCode).toBeNull()
         npm?.child.kill('SIGHUP')
-        await eventually(async () => expect(await processesOf(folder)).toEqual([]), 30_000)
+        await eventually(async () => expect(await readProcesses(folder)).toEqual([]), 30_000)
         expect(npm?.output()).toContain('stopping: finishing work in progress')
       },
     )

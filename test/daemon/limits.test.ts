@@ -71,7 +71,7 @@ test('lines of a command name its own job, also where that of another one has ru
   // The one that is wanted last asks first, and gives its leave to another.
   for (const order of orders.toReversed()) expect(await post(daemon, accepted(order))).toBe(202)
   await eventually(async () => expect(await commands()).toMatchObject({ open: 0 }), 60_000)
-  await daemon.program.says('a command that is wanted earlier goes first')
+  await daemon.program.says('a command with an earlier deadline goes first')
   const lines = daemon.program
     .output()
     .split('\n')

@@ -4,7 +4,7 @@ import { everyPoll, startTestDaemon, type TestDaemon } from '../support/daemon.t
 import { withDatabase } from '../support/database.ts'
 import { accepted, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
-import { alertRules, dashboardPanels, namesOf } from '../support/promql.ts'
+import { alertRules, dashboardPanels, listNames } from '../support/promql.ts'
 import { query } from '../support/query.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import { type OrderAddress, placeOrder, post, sandboxSeller } from './support.ts'
@@ -109,7 +109,7 @@ test('has the metrics of docs/metrics.md, with their types, labels and meanings,
   ])
   const rows = [...readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `(\w+)` \| (\w+) \| (.*?) ?\| (.+) \|$/gm)]
   expect(served.toSorted()).toEqual(rows.map(([, name, type, , help]) => [name, type, help]).toSorted())
-  const labelsOf = new Map(
+  const listLabels = new Map(
     rows.map(([, name = '', type, labels = '']) => [
       name,
       [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label).concat(type === 'histogram' ? 'le' : []),
@@ -118,7 +118,7 @@ test('has the metrics of docs/metrics.md, with their types, labels and meanings,
   const samples = [...text.matchAll(/^(\w+)\{(.+)\} \S+$/gm)]
   expect(samples.length).toBeGreaterThan(100)
   for (const [sample, name = '', labels = ''] of samples) {
-    const documented = labelsOf.get(name) ?? labelsOf.get(name.replace(/_(bucket|sum|count)$/, ''))
+    const documented = listLabels.get(name) ?? listLabels.get(name.replace(/_(bucket|sum|count)$/, ''))
     for (const [, label] of labels.matchAll(/(\w+)="/g)) expect(documented, sample).toContain(label)
   }
 })
@@ -133,7 +133,7 @@ test('has every metric that the alert rules and the dashboard of deploy/ name', 
     ),
   ])
   const asked = [...alertRules(), ...dashboardPanels().flatMap(({ targets }) => targets)].flatMap(
-    ({ expr }) => namesOf(expr).metrics,
+    ({ expr }) => listNames(expr).metrics,
   )
   expect(asked.filter((name) => !served.has(name))).toEqual([])
 })

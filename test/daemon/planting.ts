@@ -81,7 +81,7 @@ const plant = (value: unknown, broken: ReadonlyMap<string, 'keyed' | 'keyless' |
   return inner
 }
 
-const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+const buildBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const body = await buffer(request)
   return body.length === 0 ? undefined : body
 }
@@ -91,7 +91,7 @@ export const startPlanter = async (marketplaceUrl: string): Promise<Planter> => 
   const refusals: { readonly status: number; readonly body: object }[] = []
   const broken = new Map<string, 'keyed' | 'keyless' | 'whole'>()
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await bodyOf(request)
+    const body = await buildBody(request)
     const path = request.url ?? '/'
     const refusal = request.method === 'POST' && path.startsWith('/v3/orders/') ? refusals.shift() : undefined
     if (refusal !== undefined) {

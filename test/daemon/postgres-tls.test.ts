@@ -144,7 +144,7 @@ describe('a Postgres that lets nobody in without TLS', () => {
   })
 
   test.each([
-    ['no TLS at all', () => over({}), 'Postgres lets nobody in without TLS: add sslmode=verify-full to DATABASE_URL'],
+    ['no TLS at all', () => over({}), 'Postgres requires TLS: add sslmode=verify-full to DATABASE_URL'],
     [
       'another authority',
       () => over({ sslmode: 'verify-full', sslrootcert: other.ca }),

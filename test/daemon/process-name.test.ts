@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { hasEnded, nameOfProcess, readPlace } from '../../src/daemon/process-name.ts'
+import { buildProcessName, hasEnded, readPlace } from '../../src/util/process-name.ts'
 
 const place = readPlace()
 const readers = { host: () => 'host', bootId: () => 'boot', pidNamespace: () => 'pid:[1]' }
@@ -28,7 +28,7 @@ test.skipIf(process.platform !== 'linux')(
     child.kill('SIGKILL')
     await once(child, 'exit')
     expect(hasEnded(name)).toBe(true)
-    expect(hasEnded(nameOfProcess())).toBe(true)
+    expect(hasEnded(buildProcessName())).toBe(true)
     expect(hasEnded(`another-machine-${child.pid}-0123abcd`)).toBe(false)
     expect(hasEnded('of another kind')).toBe(false)
   },
@@ -66,9 +66,9 @@ const asFirstOfNamespace = ['--pid', '--fork', '--mount-proc']
 const hasNamespaces = spawnSync('unshare', [...asFirstOfNamespace, 'true']).status === 0
 
 test.skipIf(!hasNamespaces)('containers with one host name do not take each other for dead', async () => {
-  const module = JSON.stringify(path.resolve('src/daemon/process-name.ts'))
-  const script = `import(${module}).then(({ hasEnded, nameOfProcess }) => {
-    console.log(JSON.stringify({ name: nameOfProcess(), ended: process.argv.slice(1).map((name) => hasEnded(name)) }))
+  const module = JSON.stringify(path.resolve('src/util/process-name.ts'))
+  const script = `import(${module}).then(({ hasEnded, buildProcessName }) => {
+    console.log(JSON.stringify({ name: buildProcessName(), ended: process.argv.slice(1).map((name) => hasEnded(name)) }))
     process.stdin.resume()
   })`
   const children: ChildProcess[] = []
@@ -85,7 +85,7 @@ test.skipIf(!hasNamespaces)('containers with one host name do not take each othe
     expect(first.name).toMatch(/-1-[0-9a-f]{8}$/)
     expect(hasEnded(first.name)).toBe(false)
     // The other container has the same process id as the first, and none like that of this process.
-    expect((await inContainer(first.name, nameOfProcess())).ended).toEqual([false, false])
+    expect((await inContainer(first.name, buildProcessName())).ended).toEqual([false, false])
   } finally {
     // The end of its input ends the process, and with it the container.
     for (const child of children) {

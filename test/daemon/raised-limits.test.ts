@@ -30,10 +30,12 @@ afterAll(async () => {
 const hourly = { tokens: 1, per: '1h' }
 const limits = { rateLimits: { 'orders.list': hourly, 'orders.released': hourly } }
 
-const delayedSyncs = async (of: TestDaemon): Promise<number> => {
-  const text = await (await fetch(`${of.url}/metrics`)).text()
-  return Number(/^tallyman_queue_jobs\{queue="sync",state="delayed"\} (\d+)$/m.exec(text)?.[1])
-}
+/** Streams of orders that have begun and wait for their next call. */
+const waitingStreams = () =>
+  query(
+    stage.url,
+    `SELECT stream FROM tallyman.sync_states WHERE resource = 'orders' AND pending <> '[]' AND lease_until IS NULL AND last_started_at IS NOT NULL`,
+  )
 
 /** A daemon whose polls wait for the next hour by the limit of its seller, and what removes that limit. */
 const startWaiting = async (name: string, more: Readonly<Record<string, string>>) => {
@@ -55,7 +57,7 @@ const startWaiting = async (name: string, more: Readonly<Record<string, string>>
     })
   const waiting = await start()
   daemon = waiting
-  await eventually(async () => expect(await delayedSyncs(waiting)).toBeGreaterThan(0), 40_000)
+  await eventually(async () => expect((await waitingStreams()).length).toBeGreaterThan(0), 40_000)
   await placeOrder(sandbox, 1, name)
   return { start, daemon: waiting, removeLimit: () => write({}) }
 }

@@ -56,7 +56,7 @@ const tallyman = (...args: readonly string[]) => cli(['sellers', ...args], { TAL
 const remove = (sellerId: string) =>
   eventually(async () => {
     const run = await tallyman('remove', sellerId, '--reason', 'closed', '--by', 'Ada')
-    expect(run.talk).not.toContain('being read at this moment')
+    expect(run.messages).not.toContain('being read now')
     return run
   }, 40_000)
 const listed = async (...args: readonly string[]) =>
@@ -69,15 +69,15 @@ test('a seller that was in the files for a moment is refused while it is served,
   expect(await listed()).toEqual(['seller-a', 'seller-b', 'sellerb'])
   const refused = await tallyman('remove', 'sellerb', '--reason', 'mistyped')
   expect(refused).toMatchObject({ code: 1, out: '' })
-  expect(refused.talk).toMatch(/Seller sellerb is served by \S+, \S+\. Take it out of SELLERS_FILE/)
+  expect(refused.messages).toMatch(/Seller sellerb is served by \S+, \S+\. Remove it from SELLERS_FILE/)
 
   await write(...entries.slice(0, 2))
   expect(await tallyman('reload')).toMatchObject({ code: 0, out: expect.stringContaining('removed: sellerb') })
-  expect(await remove('sellerb')).toMatchObject({ code: 0, out: 'seller sellerb is deleted: it had no past\n' })
+  expect(await remove('sellerb')).toMatchObject({ code: 0, out: 'seller sellerb is deleted: it had no records\n' })
   expect([await listed(), await listed('--removed')]).toEqual([['seller-a', 'seller-b'], []])
   expect(await tallyman('remove', 'sellerb', '--reason', 'again')).toMatchObject({
     code: 1,
-    talk: expect.stringContaining('There is no seller sellerb'),
+    messages: expect.stringContaining('There is no seller sellerb'),
   })
 })
 
@@ -91,7 +91,7 @@ test('a seller with a past is hidden, readable by id, and comes back with its fi
   expect([await listed(), await listed('--removed')]).toEqual([['seller-a'], ['seller-b']])
   expect((await tallyman('list', '--removed')).out).toMatch(/^seller-b +active +\(removed \S+ by Ada, not in the settings\)$/m)
   const shown = (await tallyman('show', 'seller-b')).out
-  expect(shown).toMatch(/^seller seller-b was removed \S+ by Ada; it is listed again once a process has it in its settings\n/)
+  expect(shown).toMatch(/^seller seller-b was removed \S+ by Ada; it is listed again when a process has it in its settings\n/)
   expect(shown).not.toContain('is active')
   expect(JSON.parse((await tallyman('remove', 'seller-b', '--reason', 'again', '--json')).out)).toMatchObject({ deleted: false })
   expect(await http.call('GET', order)).toMatchObject({ status: 200, body: { sellerId: 'seller-b' } })
@@ -108,7 +108,7 @@ test('a seller with a past is hidden, readable by id, and comes back with its fi
   )
 })
 
-test('a forecast that is under way while a reload takes a seller out says that it is not served', async () => {
+test('a forecast that is in progress while a reload takes a seller out says that it is not served', async () => {
   const order = await placeOrder(sandbox, 1, 'seller-b')
   await eventually(async () => expect(await post(http, accepted(order))).toBe(202))
   const acknowledged = `FROM tallyman.commands WHERE purchase_order_id = '${order.purchaseOrderId}' AND state = 'confirmed'`
@@ -118,6 +118,9 @@ test('a forecast that is under way while a reload takes a seller out says that i
     `UPDATE tallyman.commands SET state = 'pending', attempts = 0, next_action_at = now() + interval '1 hour', settled_at = NULL
      WHERE id IN (SELECT id ${acknowledged})`,
   )
+  const told = JSON.stringify((await http.call('GET', '/v1/forecast?sellerId=seller-b')).body)
+  expect(told).toContain('"operation":"orders.acknowledge"')
+  expect(told).not.toContain('seller-a')
   const pool = openPool({ connectionString: databaseUrl, max: 1 })
   onTestFinished(() => pool.end())
   await pool.query('BEGIN; LOCK TABLE tallyman.sync_runs, tallyman.sync_states IN ACCESS EXCLUSIVE MODE')

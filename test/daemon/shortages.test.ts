@@ -129,10 +129,12 @@ describe.skipIf(!hasRedisServer())('a Redis', () => {
 
 test('a clock that jumps by an hour, on and back, stops no work and doubles none', async () => {
   const daemon = await start({}, ['--import', path.resolve('test/daemon/shifted-clock.ts')])
-  for (const signal of ['SIGUSR2', 'SIGWINCH', 'SIGWINCH', 'SIGUSR2'] as const) {
+  for (const [step, signal] of (['SIGUSR2', 'SIGWINCH', 'SIGWINCH', 'SIGUSR2'] as const).entries()) {
     const before = await placeOrder(sandbox, 1)
     expect(await post(daemon, accepted(before))).toBe(202)
     daemon.program.child.kill(signal)
+    // It looks at its clock each second.
+    await eventually(() => expect(daemon.program.output().match(/the clock was set (forward|back)/g)).toHaveLength(step + 1))
     await untilEffects(sandbox, before, ['acknowledged'])
     await acknowledgeNewOrder(daemon)
     await untilReady(daemon)
@@ -161,7 +163,7 @@ test.skipIf(process.platform !== 'linux')('256 descriptors are enough to outlast
   const order = await placeOrder(sandbox, 1)
   await eventually(async () => {
     const rows = await query(databaseUrl, `SELECT 1 FROM warehouse.orders WHERE purchase_order_id = '${order.purchaseOrderId}'`)
-    expect(rows, 'what is under way goes on').toHaveLength(1)
+    expect(rows, 'what is in progress goes on').toHaveLength(1)
   })
   for (const socket of callers) socket.destroy()
   await untilReady(daemon)

@@ -11,7 +11,7 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type Program, startProgram } from '../support/process.ts'
-import { openPassage, processesOf } from './support.ts'
+import { openPassage, readProcesses } from './support.ts'
 
 const programs: Program[] = []
 let folder: string
@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const program of programs.splice(0)) await program.stop()
-  await eventually(async () => expect(await processesOf(folder)).toEqual([]))
+  await eventually(async () => expect(await readProcesses(folder)).toEqual([]))
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -40,9 +40,9 @@ const start = async (env: Readonly<Record<string, string>> = {}): Promise<TestDa
   return daemon
 }
 
-const pageOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item) })
-const ordersSchema = pageOf(z.object({ purchaseOrderId: z.string() }))
-const commandsSchema = pageOf(z.object({ id: z.string(), kind: z.string() }))
+const buildPage = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item) })
+const ordersSchema = buildPage(z.object({ purchaseOrderId: z.string() }))
+const commandsSchema = buildPage(z.object({ id: z.string(), kind: z.string() }))
 
 const doctorSchema = z.object({
   findings: z.array(z.object({ check: z.string(), state: z.string(), detail: z.string(), advice: z.string().optional() })),
@@ -54,14 +54,14 @@ const orderIds = async (daemon: TestDaemon): Promise<readonly string[]> =>
 const confirmedCommands = async (daemon: TestDaemon) =>
   commandsSchema.parse((await daemon.call('GET', '/v1/commands?state=confirmed&limit=1000')).body).items
 
-const sandboxOf = (daemon: TestDaemon): string => {
+const formatSandbox = (daemon: TestDaemon): string => {
   const found = /"sandbox":"(http:[^"]+)"/.exec(daemon.program.output())?.[1]
   if (found === undefined) throw new Error('the daemon did not say where its sandbox is')
   return found
 }
 
 const placeOrders = async (daemon: TestDaemon, count: number): Promise<void> => {
-  const answer = await fetch(`${sandboxOf(daemon)}/_sandbox/orders`, {
+  const answer = await fetch(`${formatSandbox(daemon)}/_sandbox/orders`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ count }),
@@ -109,7 +109,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
     const console = await fetch(`${daemon.url}/`)
     expect([console.status, console.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
 
-    const doctor = startProgram('src/cli.ts', { TALLYMAN_URL: daemon.url, SANDBOX_URL: sandboxOf(daemon) }, [
+    const doctor = startProgram('src/cli.ts', { TALLYMAN_URL: daemon.url, SANDBOX_URL: formatSandbox(daemon) }, [
       'doctor',
       '--units',
       '--json',
@@ -127,11 +127,11 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
     expect(second.output().trim().split('\n')).toHaveLength(1)
 
     const [orders, commands] = [await orderIds(daemon), await confirmedCommands(daemon)]
-    expect((await processesOf(folder)).map(({ command }) => command)).toEqual(
+    expect((await readProcesses(folder)).map(({ command }) => command)).toEqual(
       expect.arrayContaining([expect.stringContaining('/postgres '), expect.stringContaining('sandbox/main.ts')]),
     )
     expect(await daemon.program.stop()).toBe(0)
-    expect(await processesOf(folder)).toEqual([])
+    expect(await readProcesses(folder)).toEqual([])
     expect(troubleIn(daemon.program)).toEqual([])
 
     const next = await start({ DEMO: 'off' })
@@ -148,7 +148,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
       const killed = run({ PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder, DEMO: 'off' })
       await killed.says(stage)
       await killed.kill()
-      await eventually(async () => expect(await processesOf(folder), stage).toEqual([]), 10_000)
+      await eventually(async () => expect(await readProcesses(folder), stage).toEqual([]), 10_000)
       if (stage === 'creating a new database') expect(await readdir(folder)).not.toContain('postgres')
     }
     const daemon = await start({ DEMO: 'off', POLL_ORDERS: '1s' })
@@ -159,18 +159,18 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
       return found
     })
     await daemon.program.kill()
-    await eventually(async () => expect(await processesOf(folder)).toEqual([]), 10_000)
+    await eventually(async () => expect(await readProcesses(folder)).toEqual([]), 10_000)
     const next = await start({ DEMO: 'off' })
     expect([...(await orderIds(next))].sort()).toEqual([...orders].sort())
     expect(await next.program.stop()).toBe(0)
-    expect(await processesOf(folder)).toEqual([])
+    expect(await readProcesses(folder)).toEqual([])
   })
 
   test('a second signal ends at once, and nothing of the daemon is left', async () => {
     const daemon = await start()
     const { child } = daemon.program
     // An answer that does not come keeps the daemon from being done with its drain.
-    await fetch(`${sandboxOf(daemon)}/_sandbox/faults/next`, {
+    await fetch(`${formatSandbox(daemon)}/_sandbox/faults/next`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(Array.from({ length: 50 }, () => ({ fault: 'timeoutBefore' }))),
@@ -182,13 +182,13 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
       expect(child.exitCode).toBe(1)
     })
     expect(daemon.program.output()).toContain('second signal: ending at once')
-    await eventually(async () => expect(await processesOf(folder)).toEqual([]), 10_000)
+    await eventually(async () => expect(await readProcesses(folder)).toEqual([]), 10_000)
   })
 
   test('doctor with another DATA_DIR blames no setting of display advertising', async () => {
     const daemon = await start({ DEMO: 'off' })
     const doctorIn = async (dataDir: string) => {
-      const env = { TALLYMAN_URL: daemon.url, SANDBOX_URL: sandboxOf(daemon), DATA_DIR: dataDir }
+      const env = { TALLYMAN_URL: daemon.url, SANDBOX_URL: formatSandbox(daemon), DATA_DIR: dataDir }
       const doctor = startProgram('src/cli.ts', env, ['doctor', '--json'])
       await doctor.ended
       expect(doctor.child.exitCode, doctor.output()).toBe(0)
@@ -270,7 +270,7 @@ test('a Postgres that does not let the daemon in is told in its own words, and n
     const env = { PORT: '0', SANDBOX_PORT: '0', DEMO: 'off' }
     for (const [url, words] of [
       [nowhere, 'the database that DATABASE_URL names does not exist'],
-      [stranger, 'Postgres refuses the credentials of DATABASE_URL'],
+      [stranger, 'Postgres rejects the credentials of DATABASE_URL'],
     ] as const) {
       const program = run({ ...env, DATABASE_URL: url.href, DATA_DIR: path.join(folder, url.pathname) })
       await program.says(words)

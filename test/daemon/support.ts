@@ -3,14 +3,14 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { createServer, connect as openSocket, type Socket } from 'node:net'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { openDatabase } from '../../src/store/database.ts'
-import { stopSeller } from '../../src/store/sellers.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
+import { stopSeller } from '../../src/store/sellers/sellers.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { cloudEvent, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { query } from '../support/query.ts'
 import type { Effect, TestSandbox } from '../support/sandbox.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 /** Credentials that a fresh sandbox accepts. */
 export const sandboxSeller = {
@@ -18,6 +18,16 @@ export const sandboxSeller = {
   CLIENT_ID: 'sandbox-client',
   CLIENT_SECRET: 'sandbox-secret',
 } as const
+
+/** `RATE_LIMITS` of tests that move the sandbox's clock to a report on request: limits count real hours, and each move ends a token. */
+export const reportRateLimits = JSON.stringify(
+  Object.fromEntries(
+    ['token', 'reconciliation.request', 'reconciliation.status', 'reconciliation.download'].map((operation) => [
+      operation,
+      { tokens: 1_000, per: '1s' },
+    ]),
+  ),
+)
 
 /** An order at the marketplace. */
 export interface OrderAddress {
@@ -84,7 +94,7 @@ export const untilEffects = (
 
 /** Stops a seller as if its credentials had been refused for a minute. */
 export const stopSellerNow = async (databaseUrl: string, sellerId: string): Promise<void> => {
-  const database = openDatabase({ vocabularyOf, url: databaseUrl, connections: 1 })
+  const database = openDatabase({ findVocabulary, url: databaseUrl, connections: 1 })
   try {
     const [mark] = await database.query<{ credentials_fingerprint: string; resumes: number }>(
       'SELECT credentials_fingerprint, resumes FROM tallyman.sellers WHERE seller_id = $1',
@@ -99,7 +109,7 @@ export const stopSellerNow = async (databaseUrl: string, sellerId: string): Prom
   }
 }
 
-/** Waits until no command is under way and no event waits; answers how many commands there are in each state. */
+/** Waits until no command is in progress and no event waits; answers how many commands there are in each state. */
 export const untilSettled = (databaseUrl: string): Promise<Readonly<Record<string, number>>> =>
   eventually(async () => {
     const [waiting] = await query<{ events: number }>(
@@ -138,7 +148,7 @@ export interface FoundProcess {
 }
 
 /** Processes that have to do with a folder: named on their command line or in `DATA_DIR`, or at work in it. Linux only; elsewhere none. */
-export const processesOf = async (folder: string): Promise<readonly FoundProcess[]> => {
+export const readProcesses = async (folder: string): Promise<readonly FoundProcess[]> => {
   if (process.platform !== 'linux') return []
   const pids = (await readdir('/proc')).map(Number).filter((pid) => Number.isInteger(pid) && pid !== process.pid)
   const looks = pids.map(async (pid): Promise<FoundProcess[]> => {
@@ -161,7 +171,7 @@ export interface Passage {
   readonly port: number
   /** Nobody listens any more; connections are broken. */
   cut(): Promise<void>
-  /** Nothing gets through, and nobody is told. */
+  /** Nothing gets through, and nobody is notified. */
   freeze(): void
   /** As it was. */
   open(): Promise<void>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createSyncMetrics } from '../../src/daemon/sync-metrics.ts'
-import type { SyncRunReport } from '../../src/jobs/sync/run.ts'
+import type { SyncRunReport } from '../../src/jobs/sync/engine/run.ts'
+import { createSyncMetrics } from '../../src/jobs/sync/engine/sync-metrics.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 
 const now = new Date('2026-03-01T12:00:00Z')

@@ -11,7 +11,7 @@ import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import { makeSellers, placeOrder, post } from './support.ts'
 
 const kinds = hasRedisServer() ? (['postgres', 'redis'] as const) : (['postgres'] as const)
-/** A job that is handed back goes round in less than a second; one that was kept from its process for a minute would not make it. */
+/** A job that is requeued goes round in less than a second; one that was kept from its process for a minute would not make it. */
 const boundMs = 40_000
 
 describe.each(kinds)('two daemons with a seller each, on one database, with queues in %s', (kind) => {
@@ -59,7 +59,7 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
     return queue
   }
 
-  const countOf = async (sql: string): Promise<number> => (await query<{ n: number }>(stage.url, sql))[0]?.n ?? 0
+  const countExpression = async (sql: string): Promise<number> => (await query<{ n: number }>(stage.url, sql))[0]?.n ?? 0
 
   test('none keeps the commands, the events or the syncs of the other', async () => {
     const [one, two] = daemons
@@ -77,7 +77,8 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
       )
     }
     await eventually(
-      async () => expect(await countOf(`SELECT count(*)::int AS n FROM tallyman.commands WHERE state = 'confirmed'`)).toBe(20),
+      async () =>
+        expect(await countExpression(`SELECT count(*)::int AS n FROM tallyman.commands WHERE state = 'confirmed'`)).toBe(20),
       boundMs,
     )
     // Nor does the queue that ERPs add to: whichever takes a job, the process of the seller decides its event.
@@ -85,7 +86,8 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
     const queued = await Promise.all(places.map((place) => placeOrder(sandbox, 1, place % 2 === 0 ? 'seller-one' : 'seller-two')))
     await queue.addBulk(queued.map((order) => ({ name: 'event', data: cloudEvent(accepted(order), '/queue') })))
     await eventually(
-      async () => expect(await countOf(`SELECT count(*)::int AS n FROM tallyman.commands WHERE state = 'confirmed'`)).toBe(30),
+      async () =>
+        expect(await countExpression(`SELECT count(*)::int AS n FROM tallyman.commands WHERE state = 'confirmed'`)).toBe(30),
       boundMs,
     )
     expect(await queue.getFailedCount()).toBe(0)
@@ -95,14 +97,14 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
       await eventually(async () => expect(await post(daemon, { id: randomUUID(), ...event })).toBe(422))
     }
     // Nor do they take away each other's schedulers, or their ticks.
-    const runsOf = (sellerId: string) =>
-      countOf(`SELECT coalesce(sum(runs), 0)::int AS n FROM tallyman.sync_runs WHERE seller_id = '${sellerId}'
+    const readRuns = (sellerId: string) =>
+      countExpression(`SELECT coalesce(sum(runs), 0)::int AS n FROM tallyman.sync_runs WHERE seller_id = '${sellerId}'
          AND resource = 'orders' AND stream = 'released'`)
-    const before = { one: await runsOf('seller-one'), two: await runsOf('seller-two') }
+    const before = { one: await readRuns('seller-one'), two: await readRuns('seller-two') }
     await eventually(
       async () =>
         expect(
-          Math.min((await runsOf('seller-one')) - before.one, (await runsOf('seller-two')) - before.two),
+          Math.min((await readRuns('seller-one')) - before.one, (await readRuns('seller-two')) - before.two),
         ).toBeGreaterThanOrEqual(4),
       boundMs,
     )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
-import { readConfig } from '../../src/config.ts'
-import { createVocabularies } from '../../src/daemon/vocabularies.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createVocabularies } from '../../src/jobs/sellers/vocabularies.ts'
 
 test('each seller has the words of its profile, others those of the specification, and settings that are read again count', () => {
   const sellers = (profile: 'specification' | 'walmart-us') =>

@@ -28,6 +28,7 @@ const start = (daemonUrl: string): Run => {
     daemonUrl,
     apiKey: rig.environment['API_KEY'] ?? null,
     eventsSecret: rig.environment['EVENTS_SECRET'] ?? null,
+    settingsHavePriority: true,
     log: log.child({ demonstration: true }),
     signal: stopping.signal,
     paceMs: 20,

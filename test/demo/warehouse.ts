@@ -1,11 +1,11 @@
 import type { DemoEvent, DemoOrder } from '../../src/demo/plan.ts'
-import type { PlannedCommand } from '../../src/domain/command.ts'
-import { unitsOf } from '../../src/domain/command.ts'
-import { readEvent } from '../../src/domain/event-reading.ts'
-import type { EventFault } from '../../src/domain/event-shape.ts'
-import { planCommands } from '../../src/domain/events.ts'
-import type { LineUnits, PurchaseOrder } from '../../src/domain/order.ts'
-import { available, ledgersOf } from '../../src/domain/units.ts'
+import type { PlannedCommand } from '../../src/domain/commands/command.ts'
+import { listUnits } from '../../src/domain/commands/command.ts'
+import { readEvent } from '../../src/domain/events/event-reading.ts'
+import type { EventFault } from '../../src/domain/events/event-shape.ts'
+import { planCommands } from '../../src/domain/events/events.ts'
+import type { LineUnits, PurchaseOrder } from '../../src/domain/orders/order.ts'
+import { available, buildLedgers } from '../../src/domain/orders/units.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { vocabulary } from '../support/vocabulary.ts'
 
@@ -45,7 +45,7 @@ export const warehouse = (sellerId: string, purchaseOrderId: string, lines: read
 
   const pending = () => commands.filter((command) => command.state === 'pending')
   const ledgers = () =>
-    ledgersOf(
+    buildLedgers(
       stored(),
       pending().map(({ planned }) => ({ ...planned, state: 'pending' as const, baseline: null })),
     )
@@ -58,10 +58,11 @@ export const warehouse = (sellerId: string, purchaseOrderId: string, lines: read
       }
       return
     }
-    for (const { lineNumber, quantity } of unitsOf(planned.payload)) {
+    if (planned.kind === 'correct-shipment') return
+    for (const { lineNumber, quantity } of listUnits(planned.payload)) {
       const counts = unitsOfLine(lineNumber)
       const ordered = lines.find((line) => line.lineNumber === lineNumber)?.ordered ?? 0
-      const count = { ship: 'shipped', cancel: 'cancelled', refund: 'refunded' } as const
+      const count = { ship: 'shipped', cancel: 'cancelled', refund: 'refunded', 'refund-return': 'refunded' } as const
       const next = { ...counts, [count[planned.kind]]: counts[count[planned.kind]] + quantity }
       units.set(lineNumber, { ...next, acknowledged: Math.min(next.acknowledged, ordered - next.cancelled) })
     }

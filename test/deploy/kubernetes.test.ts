@@ -5,9 +5,9 @@ import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
+import { readConfig } from '../../src/config/config.ts'
 import { environment, secrets } from '../../src/config/environment.ts'
 import { intervalEnvironment } from '../../src/config/intervals.ts'
-import { readConfig } from '../../src/config.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { placeOrder, sandboxSeller, untilEffects } from '../daemon/support.ts'
 import { withDatabase } from '../support/database.ts'
@@ -74,20 +74,20 @@ const named = (objects: readonly Manifest[], kind: string, name: string): Manife
   if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
   return found
 }
-const podOf = (objects: readonly Manifest[], name: string) =>
+const buildPod = (objects: readonly Manifest[], name: string) =>
   deploymentSchema.parse(named(objects, 'Deployment', name)).spec.template
-const settingsOf = (objects: readonly Manifest[]) =>
+const findSettings = (objects: readonly Manifest[]) =>
   z.object({ data: z.record(z.string(), z.string()) }).parse(named(objects, 'ConfigMap', 'tallyman')).data
 
 const roles = { 'tallyman-http': 'http', 'tallyman-worker': 'scheduler,worker' } as const
-const pods = Object.keys(roles).map((name) => ({ name, ...podOf(example, name) }))
+const pods = Object.keys(roles).map((name) => ({ name, ...buildPod(example, name) }))
 
 /** The environment of a container, with secrets in this folder in place of the mounted one. */
-const environmentOf = (objects: readonly Manifest[], { env, envFrom }: z.infer<typeof container>, secretsAt: string) => ({
-  ...(envFrom.length > 0 ? settingsOf(objects) : {}),
+const buildEnvironment = (objects: readonly Manifest[], { env, envFrom }: z.infer<typeof container>, secretsAt: string) => ({
+  ...(envFrom.length > 0 ? findSettings(objects) : {}),
   ...Object.fromEntries(
     env.map(({ name, value, valueFrom }) => {
-      const text = valueFrom === undefined ? value : settingsOf(objects)[valueFrom.configMapKeyRef.key]
+      const text = valueFrom === undefined ? value : findSettings(objects)[valueFrom.configMapKeyRef.key]
       if (text === undefined) throw new Error(`${name} has no value`)
       return [name, text.replace('/run/secrets/tallyman', secretsAt)]
     }),
@@ -145,7 +145,7 @@ describe('the manifests', () => {
       [example, 'registry.example/tallyman'],
     ] as const) {
       for (const [name, role] of Object.entries(roles)) {
-        const { spec } = podOf(objects, name)
+        const { spec } = buildPod(objects, name)
         for (const each of [...spec.initContainers, ...spec.containers]) expect(each.image).toBe(`${image}:${version}`)
         expect(spec.containers[0].env).toContainEqual({ name: 'ROLES', value: role })
         expect(readConfig({ ROLES: role }, false).roles).toEqual(role.split(','))
@@ -165,7 +165,7 @@ describe('the manifests', () => {
         (secret?.items ?? []).map((item) => `${mounts.find((mount) => mount.name === volume)?.mountPath}/${item.path}`),
       )
       const used = [...spec.initContainers, ...spec.containers].flatMap((each) =>
-        Object.entries(environmentOf(example, each, '/run/secrets/tallyman')),
+        Object.entries(buildEnvironment(example, each, '/run/secrets/tallyman')),
       )
       for (const [variableName] of used) expect(settings, `${name} sets ${variableName}`).toContain(variableName)
       const asked = used.flatMap(([variableName, value]) => (variableName.endsWith('_FILE') ? [value] : []))
@@ -177,19 +177,19 @@ describe('the manifests', () => {
 
   test('an installation that names no marketplace does not start: each process would have a sandbox of its own', () => {
     for (const name of Object.keys(roles)) {
-      const { env } = podOf(base, name).spec.containers[0]
+      const { env } = buildPod(base, name).spec.containers[0]
       expect(env.find((one) => one.name === 'MARKETPLACE_URL')?.valueFrom?.configMapKeyRef).toEqual({
         name: 'tallyman',
         key: 'MARKETPLACE_URL',
       })
-      expect(settingsOf(base)).not.toHaveProperty('MARKETPLACE_URL')
+      expect(findSettings(base)).not.toHaveProperty('MARKETPLACE_URL')
     }
   })
 
   test('ask the health port, and leave time to drain', () => {
     for (const { name, spec } of pods) {
       const [main] = spec.containers
-      expect(main.ports.find((port) => port.name === 'health')?.containerPort).toBe(Number(settingsOf(example)['HEALTH_PORT']))
+      expect(main.ports.find((port) => port.name === 'health')?.containerPort).toBe(Number(findSettings(example)['HEALTH_PORT']))
       expect(main.startupProbe?.httpGet).toEqual({ path: '/livez', port: 'health' })
       expect(main.livenessProbe?.httpGet).toEqual({ path: '/livez', port: 'health' })
       expect(main.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'health' })
@@ -197,7 +197,7 @@ describe('the manifests', () => {
       const pauseMs = Number(main.lifecycle?.preStop.exec.command[1] ?? 0) * 1_000
       expect(spec.terminationGracePeriodSeconds * 1_000, name).toBeGreaterThanOrEqual(pauseMs + drainTimeoutMs + 10_000)
     }
-    expect(podOf(example, 'tallyman-http').spec.containers[0].ports.find(({ name }) => name === 'http')?.containerPort).toBe(
+    expect(buildPod(example, 'tallyman-http').spec.containers[0].ports.find(({ name }) => name === 'http')?.containerPort).toBe(
       readConfig({}, false).http.port,
     )
   })
@@ -290,16 +290,16 @@ describe('the processes of the manifests', () => {
 
   /** Starts a container on free ports, in the environment that its image and its pod give it. */
   const run = (name: keyof typeof roles, which: 'initContainers' | 'containers'): Program => {
-    const [one] = podOf(base, name).spec[which]
+    const [one] = buildPod(base, name).spec[which]
     const [, script = 'src/main.ts', ...args] = one.args ?? []
     const dataDir = path.join(folder, name)
     mkdirSync(dataDir, { recursive: true })
-    const given = { ...settingsOf(base), MARKETPLACE_URL: sandbox.url }
+    const given = { ...findSettings(base), MARKETPLACE_URL: sandbox.url }
     const objects = base.map((object) => (object.kind === 'ConfigMap' ? { ...object, data: given } : object))
     const program = startProgram(
       script,
       {
-        ...environmentOf(objects, one, folder),
+        ...buildEnvironment(objects, one, folder),
         ...(which === 'containers' ? { HOST: '0.0.0.0', PORT: '0', HEALTH_PORT: '0', SELLER_ID: sandboxSeller.SELLER_ID } : {}),
         DATA_DIR: dataDir,
         POLL_ORDERS: '1s',

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { configExitCode, readConfig } from '../../src/config/config.ts'
 import { environment, secrets } from '../../src/config/environment.ts'
-import { configExitCode, readConfig } from '../../src/config.ts'
-import { parseDurationMs } from '../../src/duration.ts'
+import { parseDurationMs } from '../../src/util/duration.ts'
 
 const file = 'deploy/systemd/tallyman.service'
 

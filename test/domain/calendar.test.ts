@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addDays, addMonths } from '../../src/domain/calendar.ts'
+import { addDays, addMonths } from '../../src/domain/values/calendar.ts'
 import { monthBounds, pacificDay, pacificHour, pacificMidnight, pacificMonth } from '../support/vocabulary.ts'
 
 const hourMs = 3_600_000

@@ -5,12 +5,12 @@ import {
   campaignStatuses,
   campaignUrgencies,
   describeAnomaly,
+  findUrgency,
   judgeMove,
   mayMove,
   nextStatuses,
   statesBetween,
-  urgencyOf,
-} from '../../src/domain/campaign.ts'
+} from '../../src/domain/campaigns/campaign.ts'
 
 /** The table "States and transitions" of the specification, row by row: state, moves to. */
 const table = `
@@ -124,10 +124,10 @@ describe('moves', () => {
 describe('urgency', () => {
   const today = '2026-03-10'
   const of = (state: string, startDate: string | null, endDate: string | null, missing = false) =>
-    urgencyOf({ status: state, startDate, endDate, missing }, today)
+    findUrgency({ status: state, startDate, endDate, missing }, today)
 
   test('a campaign that was never read comes first; one that the marketplace does not know waits', () => {
-    expect(urgencyOf(null, today)).toBe('near')
+    expect(findUrgency(null, today)).toBe('near')
     expect(of('RUNNING', null, today, true)).toBe('waiting')
   })
 
@@ -176,7 +176,7 @@ describe('urgency', () => {
         (state, startDate, endDate, missing, one, other) => {
           const campaign = { status: state, startDate, endDate, missing }
           const [earlier, later] = one < other ? [one, other] : [other, one]
-          const [before, after] = [urgencyOf(campaign, earlier), urgencyOf(campaign, later)]
+          const [before, after] = [findUrgency(campaign, earlier), findUrgency(campaign, later)]
           expect(rank(before)).toBeGreaterThanOrEqual(0)
           expect(rank(after)).toBeLessThanOrEqual(rank(before))
           if (terminal.includes(state) && !missing) expect(before).toBe('ended')

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { CloudEvent } from 'cloudevents'
 import { describe, expect, test } from 'vitest'
 import { allChangeTypes, changeTypes } from '../../src/domain/changes/catalogue.ts'
-import { changeEventOf } from '../../src/domain/changes/cloud-event.ts'
-import { matchesTypes, typePatternSchema, typesOf } from '../../src/domain/changes/filter.ts'
-import { changesPage } from '../../src/domain/changes/page.ts'
+import { buildChangeEvent } from '../../src/domain/changes/cloud-event.ts'
+import { findTypes, matchesTypes, typePatternSchema } from '../../src/domain/changes/filter.ts'
+import { buildChangesPage } from '../../src/domain/changes/page.ts'
 import { faultOfChange } from '../support/changes.ts'
 
 test('docs/changes.md is what the catalogue makes of it: npm run changes-page writes it', async () => {
-  expect(await readFile('docs/changes.md', 'utf8')).toBe(changesPage())
+  expect(await readFile('docs/changes.md', 'utf8')).toBe(buildChangesPage())
 })
 
 describe('the catalogue', () => {
@@ -25,7 +25,7 @@ describe('the catalogue', () => {
 
   test('every change is a CloudEvent that the official library takes', () => {
     for (const type of allChangeTypes) {
-      const event = changeEventOf({
+      const event = buildChangeEvent({
         ...{ seq: 7n, sellerId: 'S/1', type, purchaseOrderId: null, lineNumber: null, returnOrderId: 'r', commandId: null },
         ...{ data: changeTypes[type].example, occurredAt: new Date('2026-03-01T00:00:00Z') },
       })
@@ -50,9 +50,9 @@ describe('a filter by types', () => {
   })
 
   test('means types of the catalogue', () => {
-    expect(typesOf(['return.*'])).toEqual(['return.seen', 'return.erased'])
-    expect(typesOf(['return.*', '*'])).toBeNull()
-    expect(typesOf([])).toBeNull()
+    expect(findTypes(['return.*'])).toEqual(['return.seen', 'return.erased'])
+    expect(findTypes(['return.*', '*'])).toBeNull()
+    expect(findTypes([])).toBeNull()
     for (const pattern of ['*', 'order.*', 'order.seen']) expect(typePatternSchema.safeParse(pattern).success).toBe(true)
     for (const pattern of ['', 'order', 'order.', 'ord*', '*.seen', 'order.seen2'])
       expect(typePatternSchema.safeParse(pattern).success).toBe(false)

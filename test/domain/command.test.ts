@@ -1,16 +1,16 @@
 import { describe, expect, it, test } from 'vitest'
 import { ZodError } from 'zod'
-import { operationNames } from '../../src/config/rate-limits.ts'
+import { operationNames } from '../../src/clients/marketplace/endpoints.ts'
 import {
   commandStates,
   commandTransitions,
   isInFlight,
   isSettled,
+  listUnits,
   operationOfKind,
   parseCommand,
   readStoredCommand,
-  unitsOf,
-} from '../../src/domain/command.ts'
+} from '../../src/domain/commands/command.ts'
 
 describe('command states', () => {
   it('end in confirmed or rejected, from everywhere', () => {
@@ -43,8 +43,8 @@ describe('payloads', () => {
         { ...parcel, trackingNumber: 'B', lines: [line('2', 3)] },
       ],
     })
-    expect(unitsOf(ship.payload)).toEqual([line('2', 4), line('1', 2)])
-    expect(unitsOf(parseCommand('acknowledge', {}).payload)).toEqual([])
+    expect(listUnits(ship.payload)).toEqual([line('2', 4), line('1', 2)])
+    expect(listUnits(parseCommand('acknowledge', {}).payload)).toEqual([])
   })
 
   it('are refused when the kind is unknown or the payload is of another kind', () => {
@@ -56,7 +56,7 @@ describe('payloads', () => {
   it('of earlier versions with times that cannot be read back are listed and counted all the same, and not sent', () => {
     const shippedAt = '+010000-01-01T04:59:59.000Z'
     const payload = { parcels: [{ ...parcel, shippedAt, trackingNumber: 'A', lines: [line('2', 1)] }] }
-    expect(unitsOf(parseCommand('ship', payload).payload)).toEqual([line('2', 1)])
+    expect(listUnits(parseCommand('ship', payload).payload)).toEqual([line('2', 1)])
     const read = readStoredCommand('ship', payload, [line('2', 1)])
     expect(read).toEqual({ content: { kind: 'ship', payload }, fault: expect.stringContaining(shippedAt) })
     expect(readStoredCommand('ship', { parcels: [{ ...payload.parcels[0], ...parcel }] }, []).fault).toBeNull()
@@ -68,7 +68,7 @@ describe('payloads', () => {
       for (const payload of [null, 7, 'x', {}, { lines: 'none' }, { parcels: [{}] }]) {
         const { content, fault } = readStoredCommand(kind, payload, lines)
         expect(content.kind).toBe(kind === 'exchange' ? 'cancel' : kind)
-        expect(unitsOf(content.payload)).toEqual(lines)
+        expect(listUnits(content.payload)).toEqual(lines)
         expect(fault).toContain('cannot be read')
       }
     }

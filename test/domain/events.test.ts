@@ -1,13 +1,13 @@
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type PlannedCommand, parseCommand, readStoredCommand, unitsOf } from '../../src/domain/command.ts'
-import { readEvent } from '../../src/domain/event-reading.ts'
-import type { RawEvent } from '../../src/domain/event-shape.ts'
-import { type PlanOptions, type PlanResult, planCommands } from '../../src/domain/events.ts'
-import type { PurchaseOrder } from '../../src/domain/order.ts'
-import { refundTotal } from '../../src/domain/refunds.ts'
-import { accounted, available, type LineLedger, ledgersOf } from '../../src/domain/units.ts'
+import { listUnits, type PlannedCommand, parseCommand, readStoredCommand } from '../../src/domain/commands/command.ts'
+import { readEvent } from '../../src/domain/events/event-reading.ts'
+import type { RawEvent } from '../../src/domain/events/event-shape.ts'
+import { type PlanOptions, type PlanResult, planCommands } from '../../src/domain/events/events.ts'
+import type { PurchaseOrder } from '../../src/domain/orders/order.ts'
+import { accounted, available, buildLedgers, type LedgerCommand, type LineLedger } from '../../src/domain/orders/units.ts'
+import { refundTotal } from '../../src/domain/refunds/refunds.ts'
 import { charge } from '../support/orders.ts'
 import { vocabulary } from '../support/vocabulary.ts'
 import * as market from './support/marketplace.ts'
@@ -36,10 +36,10 @@ const planEvent = (
 
 const plan = (type: string, data: Record<string, unknown>, on: market.Order = order(), options = {}): PlanResult => {
   const read = market.read(on)
-  return planEvent({ type, data: { purchaseOrderId, ...data } }, read, ledgersOf(read, []), options)
+  return planEvent({ type, data: { purchaseOrderId, ...data } }, read, buildLedgers(read, []), options)
 }
 
-const commandOf = (result: PlanResult): PlannedCommand => {
+const buildCommand = (result: PlanResult): PlannedCommand => {
   if (!result.ok) throw new Error(JSON.stringify(result.faults))
   const [command] = result.commands
   if (command === undefined || result.commands.length !== 1) throw new Error('not one command')
@@ -51,26 +51,26 @@ const commandOf = (result: PlanResult): PlannedCommand => {
   return command
 }
 
-const faultsOf = (result: PlanResult): Record<string, string> => {
+const listFaults = (result: PlanResult): Record<string, string> => {
   if (result.ok) throw new Error('no fault')
   return Object.fromEntries(result.faults.map((fault) => [fault.path, fault.message]))
 }
 
 describe('an accepted order', () => {
   it('becomes an acknowledgement, even when it is acknowledged already', () => {
-    expect(commandOf(plan('erp.order.accepted', {}))).toEqual({ kind: 'acknowledge', purchaseOrderId, payload: {} })
+    expect(buildCommand(plan('erp.order.accepted', {}))).toEqual({ kind: 'acknowledge', purchaseOrderId, payload: {} })
   })
 
   it('is refused when every unit is cancelled', () => {
     const cancelled = order()
     for (const line of cancelled.lines) market.cancel(line, line.units.length, null)
-    expect(faultsOf(plan('erp.order.accepted', {}, cancelled))).toHaveProperty(['data.purchaseOrderId'])
+    expect(listFaults(plan('erp.order.accepted', {}, cancelled))).toHaveProperty(['data.purchaseOrderId'])
   })
 })
 
 describe('a dispatched shipment', () => {
   it('becomes one ship command with an entry for each line of each parcel', () => {
-    const command = commandOf(
+    const command = buildCommand(
       plan('erp.shipment.dispatched', {
         parcels: [
           {
@@ -119,8 +119,8 @@ describe('a dispatched shipment', () => {
       { sku: 'A', quantity: 3 },
       { lineNumber: '3', quantity: 2 },
     ]
-    const command = commandOf(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines }] }))
-    expect(unitsOf(command.payload)).toEqual([
+    const command = buildCommand(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines }] }))
+    expect(listUnits(command.payload)).toEqual([
       { lineNumber: '4', quantity: 3 },
       { lineNumber: '3', quantity: 2 },
     ])
@@ -131,12 +131,12 @@ describe('a dispatched shipment', () => {
       { lineNumber: '3', quantity: 1 },
       { sku: 'A', quantity: 1 },
     ]
-    const command = commandOf(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines }] }))
+    const command = buildCommand(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines }] }))
     expect(command.payload).toMatchObject({ parcels: [{ lines: [{ lineNumber: '3', quantity: 2 }] }] })
   })
 
   it('tells every fault at once', () => {
-    const faults = faultsOf(
+    const faults = listFaults(
       plan('erp.shipment.dispatched', {
         purchaseOrderId: '7',
         parcels: [
@@ -194,7 +194,7 @@ describe('a dispatched shipment', () => {
     ['an hour that does not exist', '2026-02-28T24:00:00Z'],
   ])('is refused for %s, also without an order', (_, shippedAt) => {
     const parcels = [{ ...parcel, shippedAt, lines: [{ sku: 'B', quantity: 1 }] }]
-    expect(faultsOf(plan('erp.shipment.dispatched', { parcels }))).toHaveProperty(['data.parcels[0].shippedAt'])
+    expect(listFaults(plan('erp.shipment.dispatched', { parcels }))).toHaveProperty(['data.parcels[0].shippedAt'])
     expect(readEvent({ type: 'erp.shipment.dispatched', data: { purchaseOrderId, parcels } }).faults).toMatchObject([
       { path: 'data.parcels[0].shippedAt' },
     ])
@@ -218,7 +218,7 @@ describe('a dispatched shipment', () => {
           parcels: [{ ...parcel, shippedAt, lines: [{ sku: 'B', quantity: 1 }] }],
         })
         if (!result.ok) return
-        const command = commandOf(result)
+        const command = buildCommand(result)
         expect(readStoredCommand(command.kind, JSON.parse(JSON.stringify(command.payload)), []).fault).toBeNull()
       }),
       { numRuns: 1_000 },
@@ -237,8 +237,8 @@ describe('a dispatched shipment', () => {
         },
       )
     expect(shippedAt('2026-03-01T08:30:00Z').ok).toBe(true)
-    expect(faultsOf(shippedAt('2026-03-01T08:30:01Z'))['data.parcels[0].shippedAt']).toContain('in the future')
-    expect(faultsOf(shippedAt('2026-03-01T09:31:00+01:00'))['data.parcels[0].shippedAt']).toContain('2026-03-01T08:31:00.000Z')
+    expect(listFaults(shippedAt('2026-03-01T08:30:01Z'))['data.parcels[0].shippedAt']).toContain('in the future')
+    expect(listFaults(shippedAt('2026-03-01T09:31:00+01:00'))['data.parcels[0].shippedAt']).toContain('2026-03-01T08:31:00.000Z')
   })
 
   it('takes the marketplace’s own spelling of a carrier, and needs an address to track others', () => {
@@ -250,15 +250,15 @@ describe('a dispatched shipment', () => {
         order(),
         { vocabulary: { ...vocabulary, carriers: published } },
       )
-    const carrierOf = (result: PlanResult) => commandOf(result).payload
-    expect(carrierOf(dispatched(' ups '))).toMatchObject({ parcels: [{ carrier: 'UPS', trackingUrl: null }] })
-    expect(carrierOf(dispatched('dhl  ecommerce - us'))).toMatchObject({ parcels: [{ carrier: 'DHL Ecommerce - US' }] })
-    expect(faultsOf(dispatched('Pigeon Post'))['data.parcels[0].trackingUrl']).toContain('Pigeon Post')
+    const buildCarrier = (result: PlanResult) => buildCommand(result).payload
+    expect(buildCarrier(dispatched(' ups '))).toMatchObject({ parcels: [{ carrier: 'UPS', trackingUrl: null }] })
+    expect(buildCarrier(dispatched('dhl  ecommerce - us'))).toMatchObject({ parcels: [{ carrier: 'DHL Ecommerce - US' }] })
+    expect(listFaults(dispatched('Pigeon Post'))['data.parcels[0].trackingUrl']).toContain('Pigeon Post')
     const trackingUrl = 'https://pigeons.example/7'
-    expect(carrierOf(dispatched('Pigeon Post', { trackingUrl }))).toMatchObject({
+    expect(buildCarrier(dispatched('Pigeon Post', { trackingUrl }))).toMatchObject({
       parcels: [{ carrier: 'Pigeon Post', trackingUrl }],
     })
-    expect(carrierOf(dispatched('Pigeon Post', {}, null))).toMatchObject({ parcels: [{ carrier: 'Pigeon Post' }] })
+    expect(buildCarrier(dispatched('Pigeon Post', {}, null))).toMatchObject({ parcels: [{ carrier: 'Pigeon Post' }] })
   })
 
   it('of a line whose buyer asked to cancel must say that it ships all the same', () => {
@@ -268,15 +268,15 @@ describe('a dispatched shipment', () => {
       planEvent(
         { type: 'erp.shipment.dispatched', data: { purchaseOrderId, parcels: [{ ...parcel, lines }] } },
         asked,
-        ledgersOf(asked, []),
+        buildLedgers(asked, []),
       )
     expect(ship([{ lineNumber: '3', quantity: 2 }]).ok).toBe(true)
-    expect(faultsOf(ship([{ sku: 'A', quantity: 3 }]))['data.parcels[0].lines[0].intentToCancelOverride']).toContain('line 4')
+    expect(listFaults(ship([{ sku: 'A', quantity: 3 }]))['data.parcels[0].lines[0].intentToCancelOverride']).toContain('line 4')
     const overridden = ship([
       { sku: 'A', quantity: 3, intentToCancelOverride: true },
       { sku: 'B', quantity: 1 },
     ])
-    expect(commandOf(overridden).payload).toMatchObject({
+    expect(buildCommand(overridden).payload).toMatchObject({
       parcels: [
         {
           lines: [
@@ -287,19 +287,19 @@ describe('a dispatched shipment', () => {
         },
       ],
     })
-    expect(faultsOf(ship([{ sku: 'B', quantity: 1, intentToCancelOverride: 'yes' }]))).toHaveProperty([
+    expect(listFaults(ship([{ sku: 'B', quantity: 1, intentToCancelOverride: 'yes' }]))).toHaveProperty([
       'data.parcels[0].lines[0].intentToCancelOverride',
     ])
   })
 
-  it('of units that are still Created acknowledges first, unless that is under way, or is refused', () => {
+  it('of units that are still Created acknowledges first, unless that is in progress, or is refused', () => {
     const created = market.placeOrder([{ quantity: 2, sku: 'A' }])
     const shipped = { parcels: [{ ...parcel, lines: [{ sku: 'A', quantity: 1 }] }] }
-    const kinds = (result: PlanResult) => (result.ok ? result.commands.map(({ kind }) => kind) : faultsOf(result))
+    const kinds = (result: PlanResult) => (result.ok ? result.commands.map(({ kind }) => kind) : listFaults(result))
     expect(kinds(plan('erp.shipment.dispatched', shipped, created))).toEqual(['acknowledge', 'ship'])
     expect(kinds(plan('erp.shipment.dispatched', shipped, created, { acknowledging: true }))).toEqual(['ship'])
     const refused = plan('erp.shipment.dispatched', shipped, created, { shipUnacknowledged: 'refuse' })
-    expect(faultsOf(refused)['data.purchaseOrderId']).toContain('acknowledge it first')
+    expect(listFaults(refused)['data.purchaseOrderId']).toContain('acknowledge it first')
     const under = { shipUnacknowledged: 'refuse', acknowledging: true }
     expect(kinds(plan('erp.shipment.dispatched', shipped, created, under))).toEqual(['ship'])
     market.acknowledge(created)
@@ -312,11 +312,11 @@ describe('a dispatched shipment', () => {
     const theirs = order()
     theirs.shipNodeType = 'WFSFulfilled'
     const lines = [{ sku: 'B', quantity: 1 }]
-    expect(faultsOf(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines }] }, theirs))).toHaveProperty([
+    expect(listFaults(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines }] }, theirs))).toHaveProperty([
       'data.purchaseOrderId',
     ])
     const cancel = { lines: [{ sku: 'B', quantity: 1, reason: outOfStock }] }
-    expect(faultsOf(plan('erp.lines.unfulfillable', cancel, theirs))).toHaveProperty(['data.purchaseOrderId'])
+    expect(listFaults(plan('erp.lines.unfulfillable', cancel, theirs))).toHaveProperty(['data.purchaseOrderId'])
     expect(plan('erp.order.accepted', {}, theirs).ok).toBe(true)
   })
 })
@@ -328,7 +328,7 @@ describe('unfulfillable lines', () => {
       { lineNumber: '3', quantity: 1, reason: outOfStock },
       { sku: 'A', quantity: 1, reason: 'SELLER_CANCEL_PRICING_ERROR' },
     ]
-    expect(commandOf(plan('erp.lines.unfulfillable', { lines })).payload).toEqual({
+    expect(buildCommand(plan('erp.lines.unfulfillable', { lines })).payload).toEqual({
       lines: [
         { lineNumber: '3', quantity: 2, reason: outOfStock },
         { lineNumber: '4', quantity: 2, reason: outOfStock },
@@ -339,7 +339,108 @@ describe('unfulfillable lines', () => {
 
   it('need a reason that the marketplace takes', () => {
     const data = { lines: [{ sku: 'B', quantity: 1, reason: 'NO_INVENTORY' }] }
-    expect(faultsOf(plan('erp.lines.unfulfillable', data))['data.lines[0].reason']).toContain(vocabulary.cancelReasons.join(', '))
+    expect(listFaults(plan('erp.lines.unfulfillable', data))['data.lines[0].reason']).toContain(
+      vocabulary.cancelReasons.join(', '),
+    )
+  })
+})
+
+it('a SKU is compared without outer white space and by its Unicode normal form', () => {
+  const placed = market.placeOrder([{ quantity: 2, sku: 'P\u00d6T' }])
+  market.acknowledge(placed)
+  const shipped = (...skus: readonly string[]) =>
+    plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines: skus.map((sku) => ({ sku, quantity: 1 })) }] }, placed)
+  for (const sku of ['P\u00d6T', 'PO\u0308T', '\u00a0P\u00d6T ']) expect(shipped(sku).ok).toBe(true)
+  expect(listFaults(shipped('P\u00d6T', ' PO\u0308T'))['data.parcels[0].lines[1].sku']).toContain('stands in this parcel already')
+  expect(listFaults(shipped('POT'))).toHaveProperty(['data.parcels[0].lines[0].sku'])
+})
+
+describe('a second refund of a unit', () => {
+  const parseRefund = (amount: string): LedgerCommand => ({
+    kind: 'refund',
+    state: 'confirmed',
+    baseline: null,
+    event: { source: '/shop', id: 'goodwill-1' },
+    payload: {
+      lines: [
+        {
+          ...{ lineNumber: '3', quantity: 1, reason: 'DamagedItem', slots: [0] },
+          charges: [{ chargeType: 'PRODUCT', chargeName: 'Item Price', amount: `-${amount}`, currency: 'USD', tax: null }],
+        },
+      ],
+    },
+  })
+  const planAgain = (line: object, commands: readonly LedgerCommand[]) => {
+    const placed = market.placeOrder([{ quantity: 1, sku: 'C', charges: [charge('25.00', '2.00')] }])
+    market.acknowledge(placed)
+    expect(market.ship(market.findLine(placed, '3'), 1, '1Z1')).toBe(true)
+    const read = market.read(placed)
+    const data = { purchaseOrderId, lines: [{ quantity: 1, reason: 'DamagedItem', ...line }] }
+    return planEvent({ type: 'erp.credit.issued', data }, read, buildLedgers(read, commands), { commands })
+  }
+
+  it.each([{ sku: 'C' }, { lineNumber: '3' }])(
+    'says what was refunded by which event, what is left and what to do: %j',
+    (line) => {
+      const message = listFaults(planAgain({ ...line, amount: '18.00' }, [parseRefund('7.00')]))['data.lines[0].quantity']
+      expect(message).toContain('line 3 has 0 units left to refund')
+      expect(message).toContain(
+        '1 unit is refunded by the event goodwill-1 of /shop for 7.00 USD; 20.00 USD of the 27.00 USD of line 3 is left: a unit is refunded once',
+      )
+      expect(message).toContain("refund the rest in the marketplace's seller center")
+    },
+  )
+
+  it('advises nothing where no money is left, and is quiet where nothing was refunded', () => {
+    const message = listFaults(planAgain({ sku: 'C' }, [parseRefund('27.00')]))['data.lines[0].quantity']
+    expect(message).toMatch(/for 27\.00 USD; no money of line 3 is left$/)
+    expect(planAgain({ sku: 'C' }, []).ok).toBe(true)
+    expect(listFaults(planAgain({ sku: 'C', quantity: 2 }, []))['data.lines[0].quantity']).toMatch(/2 asked of SKU C$/)
+  })
+})
+
+describe('invisible characters', () => {
+  it.each([
+    ['trackingNumber', '1Z\u200b999', 'U+200B at position 3'],
+    ['trackingNumber', '\u2066940010\u2069', 'U+2066 at position 1'],
+    ['trackingNumber', '🚚1Z\u00ad999', 'U+00AD at position 4'],
+    ['carrier', 'Pigeon\u0007Post', 'U+0007 at position 7'],
+    ['carrier', ' Pigeon\u2028Post', 'U+2028 at position 8'],
+    ['trackingUrl', 'https://pigeons.example/\u200d7', 'U+200D at position 25'],
+    ['method', 'Val\ufe0fue', 'U+FE0F at position 4'],
+  ])('are refused in %s: %j', (name, value, found) => {
+    const parcels = [{ ...parcel, [name]: value, lines: [{ sku: 'A', quantity: 1 }] }]
+    expect(listFaults(plan('erp.shipment.dispatched', { parcels }))).toMatchObject({
+      [`data.parcels[0].${name}`]: `contains the invisible character ${found}`,
+    })
+  })
+
+  it('are refused in reasons, sellers and orders, and at any depth of shipping settings, but 50 times at most', () => {
+    const lines = [{ lineNumber: '3', quantity: 1, reason: `${outOfStock}\u200c` }]
+    const faults = listFaults(plan('erp.lines.unfulfillable', { sellerId: 's\u200b1', purchaseOrderId: '17\u200b96', lines }))
+    expect(faults).toMatchObject({
+      'data.sellerId': expect.stringContaining('U+200B'),
+      'data.lines[0].reason': expect.any(String),
+    })
+    const settings = { accountConfigs: { carrierConfigs: Array.from({ length: 60 }, () => ({ name: ['\u00a0a\u200eb '] })) } }
+    const read = readEvent({ type: 'erp.shipping-settings.defined', data: { simplifiedShippingSettings: settings } })
+    const told = read.faults.filter(({ message }) => message.includes('invisible'))
+    expect(told).toHaveLength(51)
+    expect(told[0]).toEqual({
+      path: 'data.simplifiedShippingSettings.accountConfigs.carrierConfigs[0].name[0]',
+      message: 'contains the invisible character U+200E at position 3',
+    })
+  })
+
+  it('are part of a SKU that has them', () => {
+    const placed = market.placeOrder([{ quantity: 1, sku: 'A\u200dB' }])
+    market.acknowledge(placed)
+    const parcels = [{ ...parcel, lines: [{ sku: 'A\u200dB', quantity: 1 }] }]
+    expect(plan('erp.shipment.dispatched', { parcels }, placed).ok).toBe(true)
+    const other = [{ ...parcel, lines: [{ sku: 'A\u200cB', quantity: 1 }] }]
+    expect(listFaults(plan('erp.shipment.dispatched', { parcels: other }, placed))['data.parcels[0].lines[0].sku']).toBe(
+      'the order has no line with SKU A\u200cB, which contains the invisible character U+200C at position 2',
+    )
   })
 })
 
@@ -369,7 +470,7 @@ describe('an issued credit', () => {
   const credit = (...lines: Record<string, unknown>[]): PlanResult => creditUnder({}, ...lines)
 
   it('becomes a refund of the charges of exactly those units', () => {
-    const command = commandOf(credit({ lineNumber: 4, quantity: 2 }))
+    const command = buildCommand(credit({ lineNumber: 4, quantity: 2 }))
     expect(command.payload).toEqual({
       lines: [
         {
@@ -394,14 +495,14 @@ describe('an issued credit', () => {
 
   it('takes an amount as text or as a number, in the currency of the line', () => {
     for (const amount of ['2.50', 2.5]) {
-      const command = commandOf(credit({ lineNumber: 4, quantity: 1, amount, currency: 'USD' }))
+      const command = buildCommand(credit({ lineNumber: 4, quantity: 1, amount, currency: 'USD' }))
       expect(command.payload).toMatchObject({ lines: [{ charges: [{ chargeType: 'PRODUCT', amount: '-2.50', tax: null }] }] })
     }
-    expect(faultsOf(credit({ lineNumber: 4, quantity: 1, amount: 2.5, currency: 'EUR' }))).toHaveProperty([
+    expect(listFaults(credit({ lineNumber: 4, quantity: 1, amount: 2.5, currency: 'EUR' }))).toHaveProperty([
       'data.lines[0].currency',
     ])
-    expect(faultsOf(credit({ lineNumber: 4, quantity: 1, amount: '20.01' }))['data.lines[0].amount']).toContain('20.00')
-    expect(faultsOf(credit({ lineNumber: 4, quantity: 1, amount: '-1' }))).toHaveProperty(['data.lines[0].amount'])
+    expect(listFaults(credit({ lineNumber: 4, quantity: 1, amount: '20.01' }))['data.lines[0].amount']).toContain('20.00')
+    expect(listFaults(credit({ lineNumber: 4, quantity: 1, amount: '-1' }))).toHaveProperty(['data.lines[0].amount'])
   })
 
   it('compares currencies without regard to case', () => {
@@ -410,7 +511,7 @@ describe('an issued credit', () => {
     for (const line of placed.lines) market.ship(line, 1, '1Z')
     for (const currency of ['USD', 'usd']) {
       const lines = [{ sku: 'A', quantity: 1, reason: 'DamagedItem', amount: '10.00', currency }]
-      expect(commandOf(plan('erp.credit.issued', { lines }, placed)).payload).toMatchObject({
+      expect(buildCommand(plan('erp.credit.issued', { lines }, placed)).payload).toMatchObject({
         lines: [{ charges: [{ amount: '-10.00', currency: 'usd' }] }],
       })
     }
@@ -420,7 +521,7 @@ describe('an issued credit', () => {
     const all = { fullPriceRefundsAll: true }
     const whole = { lineNumber: 4, quantity: 3, amount: '60.00' }
     expect(credit(whole).ok).toBe(true)
-    expect(faultsOf(creditUnder(all, whole))).toEqual({
+    expect(listFaults(creditUnder(all, whole))).toEqual({
       'data.lines[0].amount': expect.stringMatching(/73\.8 USD.* leave amount out/),
     })
     expect(creditUnder(all, { ...whole, amount: '59.99' }).ok).toBe(true)
@@ -432,7 +533,7 @@ describe('an issued credit', () => {
       { lineNumber: 4, quantity: 1 },
       { lineNumber: 4, quantity: 2, amount: '40.00' },
     ]
-    expect(faultsOf(creditUnder(all, ...parts))).toHaveProperty(['data.lines[1].amount'])
+    expect(listFaults(creditUnder(all, ...parts))).toHaveProperty(['data.lines[1].amount'])
     const both = creditUnder(all, { sku: 'A', quantity: 5, amount: '80.00' })
     expect(both).toMatchObject({
       ok: false,
@@ -448,12 +549,12 @@ describe('an issued credit', () => {
     for (const line of placed.lines) market.ship(line, 2, '1Z')
     const of = (quantity: number): PlanResult =>
       plan('erp.credit.issued', { lines: [{ sku: 'A', quantity, reason: 'DamagedItem' }] }, placed, { fullPriceRefundsAll: true })
-    expect(faultsOf(of(2))['data.lines[0]']).toContain('22 USD instead of 21.6; credit these units one by one')
+    expect(listFaults(of(2))['data.lines[0]']).toContain('22 USD instead of 21.6; credit these units one by one')
     expect(of(1).ok).toBe(true)
   })
 
   it('splits an amount for units of several lines by their product charges', () => {
-    const command = commandOf(credit({ sku: 'A', quantity: 5, amount: '8.00' }))
+    const command = buildCommand(credit({ sku: 'A', quantity: 5, amount: '8.00' }))
     expect(command.payload).toMatchObject({
       lines: [
         { lineNumber: '3', charges: [{ amount: '-2.00' }] },
@@ -463,9 +564,9 @@ describe('an issued credit', () => {
   })
 
   it('is refused when its amount is finer than the currency, also where it spreads over several lines', () => {
-    expect(faultsOf(credit({ sku: 'A', quantity: 5, amount: '5.005' }))['data.lines[0].amount']).toContain('finer')
-    expect(faultsOf(credit({ sku: 'A', quantity: 5, amount: 5.005 }))['data.lines[0].amount']).toContain('5.005')
-    expect(faultsOf(credit({ sku: 'A', quantity: 5, amount: '0.01' }))['data.lines[0].amount']).toContain('leaves nothing')
+    expect(listFaults(credit({ sku: 'A', quantity: 5, amount: '5.005' }))['data.lines[0].amount']).toContain('finer')
+    expect(listFaults(credit({ sku: 'A', quantity: 5, amount: 5.005 }))['data.lines[0].amount']).toContain('5.005')
+    expect(listFaults(credit({ sku: 'A', quantity: 5, amount: '0.01' }))['data.lines[0].amount']).toContain('leaves nothing')
     expect(credit({ sku: 'A', quantity: 5, amount: '5.010' }).ok).toBe(true)
   })
 
@@ -477,7 +578,7 @@ describe('an issued credit', () => {
     market.acknowledge(placed)
     for (const line of placed.lines) market.ship(line, 1, '1Z')
     const lines = [{ sku: 'A', quantity: 2, reason: 'DamagedItem', amount: '10.00' }]
-    expect(faultsOf(plan('erp.credit.issued', { lines }, placed))['data.lines[0].amount']).toContain('different currencies')
+    expect(listFaults(plan('erp.credit.issued', { lines }, placed))['data.lines[0].amount']).toContain('different currencies')
     expect(plan('erp.credit.issued', { lines: [{ sku: 'A', quantity: 2, reason: 'DamagedItem' }] }, placed).ok).toBe(true)
   })
 
@@ -488,32 +589,32 @@ describe('an issued credit', () => {
     ])
     market.acknowledge(placed)
     for (const line of placed.lines) market.ship(line, line.units.length, '1Z')
-    const refund = (sku: string, quantity: number, ledgers: readonly LineLedger[] = ledgersOf(market.read(placed), [])) => {
+    const refund = (sku: string, quantity: number, ledgers: readonly LineLedger[] = buildLedgers(market.read(placed), [])) => {
       const data = { purchaseOrderId, lines: [{ sku, quantity, reason: 'DamagedItem' }] }
       return planEvent({ type: 'erp.credit.issued', data }, market.read(placed), ledgers)
     }
-    expect(faultsOf(refund('FREE', 1))['data.lines[0]']).toContain('no money')
+    expect(listFaults(refund('FREE', 1))['data.lines[0]']).toContain('no money')
     const first = refund('CHEAP', 1)
     const second = refund('CHEAP', 1, first.ok ? first.ledgers : [])
-    expect([first, second].map((result) => commandOf(result).payload)).toMatchObject([
+    expect([first, second].map((result) => buildCommand(result).payload)).toMatchObject([
       { lines: [{ slots: [0], charges: [{ amount: '-0.01' }] }] },
       { lines: [{ slots: [2], charges: [{ amount: '-0.01' }] }] },
     ])
-    expect(faultsOf(refund('CHEAP', 1, second.ok ? second.ledgers : []))['data.lines[0]']).toContain('no money')
+    expect(listFaults(refund('CHEAP', 1, second.ok ? second.ledgers : []))['data.lines[0]']).toContain('no money')
   })
 
   it('is refused for units that were not shipped, and accepted once their ship command is pending', () => {
     const data = { purchaseOrderId, lines: [{ sku: 'B', quantity: 1, reason: 'DamagedItem' }] }
     const read = market.read(order())
     const event = { type: 'erp.credit.issued', data }
-    expect(faultsOf(planEvent(event, read, ledgersOf(read, [])))).toHaveProperty(['data.lines[0].quantity'])
-    const ship = commandOf(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines: [{ sku: 'B', quantity: 1 }] }] }))
-    expect(planEvent(event, read, ledgersOf(read, [{ ...ship, state: 'pending', baseline: null }])).ok).toBe(true)
+    expect(listFaults(planEvent(event, read, buildLedgers(read, [])))).toHaveProperty(['data.lines[0].quantity'])
+    const ship = buildCommand(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines: [{ sku: 'B', quantity: 1 }] }] }))
+    expect(planEvent(event, read, buildLedgers(read, [{ ...ship, state: 'pending', baseline: null }])).ok).toBe(true)
   })
 
   it('gives each refund units of its own, so that refunds of a line sum to the line', () => {
     const read = market.read(shipped())
-    let ledgers = ledgersOf(read, [])
+    let ledgers = buildLedgers(read, [])
     let total = new Decimal(0)
     for (let times = 0; times < 3; times++) {
       const result = planEvent(
@@ -521,7 +622,7 @@ describe('an issued credit', () => {
         read,
         ledgers,
       )
-      const command = commandOf(result)
+      const command = buildCommand(result)
       if (command.kind !== 'refund' || !result.ok) throw new Error('not a refund')
       ledgers = [...result.ledgers]
       for (const line of command.payload.lines) total = total.plus(refundTotal(line.charges))
@@ -532,7 +633,7 @@ describe('an issued credit', () => {
 
 describe('any event', () => {
   it('is refused when its type is unknown or its data is none', () => {
-    expect(faultsOf(plan('erp.order.vanished', {}))).toHaveProperty(['type'])
+    expect(listFaults(plan('erp.order.vanished', {}))).toHaveProperty(['type'])
     const read = market.read(order())
     expect(planEvent({ type: 'erp.order.accepted', data: undefined }, read, [])).toEqual({
       ok: false,
@@ -543,7 +644,16 @@ describe('any event', () => {
 
   it('names its order even when other things are wrong', () => {
     const data = { sellerId: 'S1', purchaseOrderId: 1796277083022, lines: 'none' }
-    expect(readEvent({ type: 'erp.credit.issued', data }).address).toEqual({ sellerId: 'S1', purchaseOrderId })
+    expect(readEvent({ type: 'erp.credit.issued', data }).address).toEqual({
+      sellerId: 'S1',
+      purchaseOrderId,
+      returnOrderId: null,
+    })
+    expect(readEvent({ type: 'erp.return.refunded', data: { returnOrderId: 7, lines: 'none' } }).address).toEqual({
+      sellerId: null,
+      purchaseOrderId: null,
+      returnOrderId: '7',
+    })
     expect(readEvent({ type: 'erp.credit.issued', data: {} }).address).toBeNull()
     expect(readEvent({ type: 'other', data }).address).toBeNull()
   })
@@ -625,7 +735,7 @@ describe('any event', () => {
     )
     fc.assert(
       fc.property(type, data, (eventType, eventData) => {
-        const result = planEvent({ type: eventType, data: eventData }, read, ledgersOf(read, []))
+        const result = planEvent({ type: eventType, data: eventData }, read, buildLedgers(read, []))
         if (!result.ok) expect(result.faults.length).toBeGreaterThan(0)
       }),
       { numRuns: 500 },
@@ -647,7 +757,7 @@ describe('allotment', () => {
           const placed = market.placeOrder(lines)
           market.acknowledge(placed)
           const read = market.read(placed)
-          const ledgers = ledgersOf(read, [])
+          const ledgers = buildLedgers(read, [])
           const named = entries.map((entry) => {
             const target = placed.lines[entry.line % placed.lines.length]
             return {
@@ -658,16 +768,16 @@ describe('allotment', () => {
             }
           })
           const result = planEvent({ type: 'erp.lines.unfulfillable', data: { purchaseOrderId, lines: named } }, read, ledgers)
-          const askedOf = (match: (entry: (typeof named)[number]) => boolean): number =>
+          const parseAsked = (match: (entry: (typeof named)[number]) => boolean): number =>
             named.filter(match).reduce((sum, entry) => sum + entry.quantity, 0)
           const lineFits = placed.lines.every(
-            (one) => askedOf((entry) => entry.lineNumber === one.lineNumber) <= one.units.length,
+            (one) => parseAsked((entry) => entry.lineNumber === one.lineNumber) <= one.units.length,
           )
           const skuFits = ['A', 'B', 'C'].every((sku) => {
             const ofSku = placed.lines.filter((one) => one.sku === sku)
             const numbers = ofSku.map((one) => one.lineNumber)
             const room = ofSku.reduce((sum, one) => sum + one.units.length, 0)
-            return askedOf((entry) => entry.sku === sku || numbers.includes(entry.lineNumber ?? '')) <= room
+            return parseAsked((entry) => entry.sku === sku || numbers.includes(entry.lineNumber ?? '')) <= room
           })
           expect(result.ok).toBe(lineFits && skuFits)
           if (!result.ok) {
@@ -675,18 +785,18 @@ describe('allotment', () => {
             return
           }
           seen.fits++
-          const command = commandOf(result)
+          const command = buildCommand(result)
           for (const [index, one] of placed.lines.entries()) {
-            const taken = unitsOf(command.payload).find((entry) => entry.lineNumber === one.lineNumber)?.quantity ?? 0
+            const taken = listUnits(command.payload).find((entry) => entry.lineNumber === one.lineNumber)?.quantity ?? 0
             const after = result.ledgers[index]
             if (after === undefined) throw new Error('a ledger is lost')
             expect(taken).toBeLessThanOrEqual(one.units.length)
-            expect(taken).toBeGreaterThanOrEqual(askedOf((entry) => entry.lineNumber === one.lineNumber))
+            expect(taken).toBeGreaterThanOrEqual(parseAsked((entry) => entry.lineNumber === one.lineNumber))
             expect(accounted(after, 'cancel')).toBe(taken)
             expect(available(after, 'cancel')).toBe(one.units.length - taken)
           }
-          const total = unitsOf(command.payload).reduce((sum, entry) => sum + entry.quantity, 0)
-          expect(total).toBe(askedOf(() => true))
+          const total = listUnits(command.payload).reduce((sum, entry) => sum + entry.quantity, 0)
+          expect(total).toBe(parseAsked(() => true))
         },
       ),
       { numRuns: 500 },

@@ -1,8 +1,8 @@
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { OrderCommandContent, ShipPayload } from '../../src/domain/command.ts'
-import { judge, orderBaselineSchema, takeBaseline } from '../../src/domain/evidence.ts'
+import type { DirectCommandContent, ShipPayload } from '../../src/domain/commands/command.ts'
+import { judge, orderBaselineSchema, takeBaseline } from '../../src/domain/commands/evidence.ts'
 import { vocabulary } from '../support/vocabulary.ts'
 import * as market from './support/marketplace.ts'
 
@@ -50,7 +50,7 @@ const portion = fc.record({
 })
 type Portion = typeof portion extends fc.Arbitrary<infer Value> ? Value : never
 
-const commandOf = (order: market.Order, kind: string, portions: readonly Portion[]): OrderCommandContent => {
+const buildCommand = (order: market.Order, kind: string, portions: readonly Portion[]): DirectCommandContent => {
   const numbered = portions.map((entry) => ({
     ...entry,
     lineNumber: order.lines[entry.line % order.lines.length]?.lineNumber ?? '',
@@ -112,7 +112,7 @@ describe.each(['acknowledge', 'ship', 'cancel', 'refund'] as const)('evidence of
         if (kind === 'refund') for (const line of order.lines) market.ship(line, Math.ceil(line.units.length / 2), 'EARLIER')
         for (const one of before) doStep(order, one, false)
         if (kind === 'acknowledge') fc.pre(order.lines.some((line) => line.units.some((unit) => unit.state === 'Created')))
-        const command = commandOf(order, kind, portions)
+        const command = buildCommand(order, kind, portions)
         // Through JSON, as it is stored.
         const baseline = orderBaselineSchema.parse(JSON.parse(JSON.stringify(takeBaseline(market.read(order)))))
 
@@ -152,14 +152,14 @@ describe.each(['ship', 'cancel', 'refund'] as const)('evidence of a %s that was 
     let partial = 0
     fc.assert(
       fc.property(scenario, fc.nat(2), ({ quantities, refundKeepsTracking, before, between, portions, landAt }, applied) => {
-        const quantityOf = quantities.map((quantity) => ({ quantity: quantity + 4 }))
-        const order = market.placeOrder(quantityOf, refundKeepsTracking)
+        const findQuantity = quantities.map((quantity) => ({ quantity: quantity + 4 }))
+        const order = market.placeOrder(findQuantity, refundKeepsTracking)
         market.acknowledge(order)
         if (kind === 'refund') for (const line of order.lines) market.ship(line, Math.ceil(line.units.length / 2), 'EARLIER')
         for (const one of before) doStep(order, one, false)
-        const command = commandOf(order, kind, portions)
+        const command = buildCommand(order, kind, portions)
         const baseline = takeBaseline(market.read(order))
-        const part = commandOf(order, kind, portions.slice(0, 1 + (applied % portions.length)))
+        const part = buildCommand(order, kind, portions.slice(0, 1 + (applied % portions.length)))
         fc.pre(part.kind !== 'acknowledge' && command.kind !== 'acknowledge')
         fc.pre(JSON.stringify(part) !== JSON.stringify(command))
         let landed = false
@@ -180,7 +180,7 @@ describe.each(['ship', 'cancel', 'refund'] as const)('evidence of a %s that was 
 })
 
 describe('evidence, case by case', () => {
-  const shipTwo: OrderCommandContent = commandOf(market.placeOrder([{ quantity: 4 }]), 'ship', [
+  const shipTwo: DirectCommandContent = buildCommand(market.placeOrder([{ quantity: 4 }]), 'ship', [
     { line: 0, quantity: 2, mark: 0, cents: 1 },
   ])
   const acknowledged = (quantity: number, refundKeepsTracking = true): market.Order => {
@@ -188,7 +188,7 @@ describe('evidence, case by case', () => {
     market.acknowledge(order)
     return order
   }
-  const verdictAfter = (order: market.Order, command: OrderCommandContent, act: (line: market.Line) => void): string => {
+  const verdictAfter = (order: market.Order, command: DirectCommandContent, act: (line: market.Line) => void): string => {
     const baseline = takeBaseline(market.read(order))
     for (const line of order.lines) act(line)
     return judge(statuses, command, baseline, market.read(order)).verdict
@@ -225,7 +225,7 @@ describe('evidence, case by case', () => {
   it('takes a refund of fewer units for unclear, although money and reasons agree', () => {
     const order = acknowledged(4)
     market.ship(order.lines[0], 4, 'EARLIER')
-    const refundTwo = commandOf(order, 'refund', [{ line: 0, quantity: 2, mark: 0, cents: 500 }])
+    const refundTwo = buildCommand(order, 'refund', [{ line: 0, quantity: 2, mark: 0, cents: 500 }])
     const verdict = verdictAfter(order, refundTwo, (line) => {
       market.refund(order, line, 1, ['DamagedItem'], new Decimal(5))
     })
@@ -260,14 +260,14 @@ describe('evidence, case by case', () => {
   })
 
   it('does not take a cancellation by the buyer for ours', () => {
-    const cancelTwo = commandOf(market.placeOrder([{ quantity: 4 }]), 'cancel', [{ line: 0, quantity: 2, mark: 0, cents: 1 }])
+    const cancelTwo = buildCommand(market.placeOrder([{ quantity: 4 }]), 'cancel', [{ line: 0, quantity: 2, mark: 0, cents: 1 }])
     expect(verdictAfter(acknowledged(4), cancelTwo, (line) => void market.cancel(line, 2, 'BUYER_CANCELLED'))).toBe('unclear')
   })
 
   it('does not take a refund by the marketplace for ours, although units and money agree', () => {
     const order = acknowledged(4)
     market.ship(order.lines[0], 4, 'EARLIER')
-    const refundTwo = commandOf(order, 'refund', [{ line: 0, quantity: 2, mark: 0, cents: 500 }])
+    const refundTwo = buildCommand(order, 'refund', [{ line: 0, quantity: 2, mark: 0, cents: 500 }])
     const verdict = verdictAfter(order, refundTwo, (line) => {
       market.refund(order, line, 2, ['Customer returned item'], new Decimal(5))
     })
@@ -277,7 +277,7 @@ describe('evidence, case by case', () => {
   it('goes by money and reasons where the marketplace shows no refunded units', () => {
     const order = acknowledged(4)
     market.ship(order.lines[0], 4, 'EARLIER')
-    const refundTwo = commandOf(order, 'refund', [{ line: 0, quantity: 2, mark: 0, cents: 500 }])
+    const refundTwo = buildCommand(order, 'refund', [{ line: 0, quantity: 2, mark: 0, cents: 500 }])
     const moneyOnly = (amount: number): string =>
       verdictAfter(acknowledged(4), refundTwo, (line) => {
         line.refunded = line.refunded.plus(amount)
@@ -301,7 +301,7 @@ describe('the words of the evidence', () => {
     const order = market.placeOrder([{ quantity }], true)
     market.acknowledge(order)
     const baseline = takeBaseline(market.read(order))
-    const command = commandOf(order, 'ship', [{ line: 0, quantity, mark: 0, cents: 1 }])
+    const command = buildCommand(order, 'ship', [{ line: 0, quantity, mark: 0, cents: 1 }])
     expect(market.apply(order, command)).toBe(true)
     expect(judge(statuses, command, baseline, market.read(order)).lines).toMatchObject([{ explanation }])
   })

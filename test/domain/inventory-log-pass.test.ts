@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { advancePass, beginPass, type LogPass, passAfter } from '../../src/domain/inventory-log-pass.ts'
+import { advancePass, beginPass, type LogPass, passAfter } from '../../src/domain/inventory/inventory-log-pass.ts'
 
 const window = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2026-02-01T00:00:00Z') }
 const noLimit = Number.POSITIVE_INFINITY

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  findReadUpTo,
   firstHalf,
   isWithinReach,
   type LogPrecision,
@@ -8,8 +9,7 @@ import {
   nextFullReadAt,
   nextReadAt,
   provenPart,
-  readUpToOf,
-} from '../../src/domain/inventory-log-schedule.ts'
+} from '../../src/domain/inventory/inventory-log-schedule.ts'
 
 const dayMs = 86_400_000
 const now = new Date('2026-11-21T15:30:20.500Z')
@@ -54,7 +54,7 @@ test('what a window proves to be there ends short of its edges', () => {
   expect(provenPart(part, 'day')).toBeNull()
 })
 
-test('windows leave no gap, whatever the clock did between two reads', () => {
+test('windows leave no gap, even if the clock was set between two reads', () => {
   const instant = fc.integer({ min: -400 * dayMs, max: 400 * dayMs }).map((ms) => new Date(now.getTime() + ms))
   fc.assert(
     fc.property(fc.option(instant), fc.option(instant), fc.option(instant), fc.constantFrom(...precisions), (...given) => {
@@ -77,8 +77,8 @@ test('by days: a day more at the start, the last day is not promised', () => {
   const planned = window({ readUpTo: before(100), readAt: before(0.1), pageFrom: before(1) }, 'day')
   expect(planned?.from).toEqual(new Date('2026-08-12T00:00:00Z'))
   if (planned === null) throw new Error('nothing to read')
-  expect(readUpToOf(planned, 'day')).toEqual(new Date('2026-11-21T00:00:00Z'))
-  expect(readUpToOf(planned, 'second')).toEqual(planned.to)
+  expect(findReadUpTo(planned, 'day')).toEqual(new Date('2026-11-21T00:00:00Z'))
+  expect(findReadUpTo(planned, 'second')).toEqual(planned.to)
 })
 
 test('halves get smaller until they cannot be asked for apart', () => {
@@ -87,7 +87,7 @@ test('halves get smaller until they cannot be asked for apart', () => {
     let halvings = 0
     while (part !== null) {
       const half = firstHalf(part, precision)
-      if (half !== null) expect(readUpToOf(half, precision).getTime()).toBeGreaterThan(half.from.getTime())
+      if (half !== null) expect(findReadUpTo(half, precision).getTime()).toBeGreaterThan(half.from.getTime())
       part = half
       halvings += 1
     }

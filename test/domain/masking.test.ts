@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { masked, maskedText } from '../../src/domain/masking.ts'
+import { masked, maskedText } from '../../src/domain/values/masking.ts'
 
 test('texts about a buyer are hidden at any depth, and nothing else is', () => {
   const record = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearestName } from '../../src/domain/nearest.ts'
+import { nearestName } from '../../src/domain/values/nearest.ts'
 
 const known = ['limit', 'cursor', 'sellerId', 'trackingNumber', 'POLL_ORDERS', 'POLL_ORDER_SWEEP']
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { orderChanges, orderSeen } from '../../src/domain/order-changes.ts'
+import { orderChanges, orderSeen } from '../../src/domain/orders/order-changes.ts'
 import { lineWith, orderWith, wireStatus } from '../store/support/records.ts'
 
 const created = orderWith('1', [lineWith('1', 2, [wireStatus('Created', 2)]), lineWith('2', 1, [wireStatus('Created', 1)])]).value
@@ -10,7 +10,7 @@ const withPerson = (customerPhone: string) => ({
   shippingAddress: { street: 'Quay' },
 })
 
-test('an order that is seen first is told with its lines, without its buyer', () => {
+test('an order that is seen first is reported with its lines, without its buyer', () => {
   const seen = orderSeen(withPerson('5550100'))
   expect(seen).toMatchObject({ type: 'order.seen', purchaseOrderId: '1' })
   expect(seen.data.lines.map(({ lineNumber, ordered }) => [lineNumber, ordered])).toEqual([
@@ -32,7 +32,7 @@ test('a buyer’s data that changed is named, and not told', () => {
   expect(JSON.stringify(changes)).not.toMatch(/Given|5550|Quay/)
 })
 
-test('the header comes before the lines, and only lines that differ are told', () => {
+test('the header comes before the lines, and only lines that differ are reported', () => {
   const [first, second] = orderWith('1', [
     lineWith('1', 2, [wireStatus('Shipped', 1), wireStatus('Created', 1)]),
     lineWith('2', 1, [wireStatus('Created', 1)]),
@@ -45,7 +45,7 @@ test('the header comes before the lines, and only lines that differ are told', (
   ])
 })
 
-test('a line that was not there before is told without what it was', () => {
+test('a line that was not there before is reported without what it was', () => {
   const less = { ...created, lines: created.lines.slice(0, 1) }
   expect(orderChanges(less, created)).toMatchObject([{ type: 'order_line.changed', lineNumber: '2', data: { before: null } }])
   expect(orderChanges(created, less)).toEqual([])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { PurchaseOrder } from '../../src/domain/order.ts'
-import { isOpen, judgeView, mergeCharges, mergeOrder } from '../../src/domain/order-merge.ts'
+import type { PurchaseOrder } from '../../src/domain/orders/order.ts'
+import { isOpen, judgeView, mergeCharges, mergeOrder } from '../../src/domain/orders/order-merge.ts'
 import { lineWith, orderWith, wireStatus } from '../store/support/records.ts'
 import { charge } from '../support/orders.ts'
 
@@ -40,6 +40,40 @@ test('placeholders do not overwrite a phone or an address, and good values repla
 test('all else of an order is as it is reported now, with lines that are new', () => {
   const two = orderWith('1', [lineWith('1', 4, [wireStatus('Shipped', 4)]), lineWith('2', 1, [wireStatus('Created', 1)])]).value
   expect(mergeOrder(order(1), two)).toEqual(two)
+})
+
+test('a parcel stays when the marketplace shows its units as refunded, and is counted once however often it is shown', () => {
+  const tracking = (trackingNumber: string | null, at: number, more: object = {}) => ({
+    trackingInfo: { carrierName: { otherCarrier: 'Bike' }, trackingNumber, shipDateTime: at, ...more },
+  })
+  const view = (...statuses: readonly unknown[]) => orderWith('1', [lineWith('1', 4, statuses)]).value
+  const first = view(
+    wireStatus('Shipped', 2, tracking('B-1', 1_800_000_000_000, { methodCode: 'Express' })),
+    wireStatus('Delivered', 1, tracking('B-1', 1_800_000_000_000)),
+    wireStatus('Created', 1),
+  )
+  const partly = view(
+    wireStatus('Delivered', 1, tracking('B-1', 1_800_000_000_000)),
+    wireStatus('Refund', 2),
+    wireStatus('Created', 1),
+  )
+  const last = view(wireStatus('Refund', 3), wireStatus('Shipped', 1, tracking(null, 1_800_000_600_000)))
+  const findShipments = (order: PurchaseOrder) =>
+    order.lines[0]?.shipments.map(({ trackingNumber, quantity, shownQuantity }) => [trackingNumber, quantity, shownQuantity])
+  const afterPartly = mergeOrder(mergeOrder(first, first), partly)
+  expect(findShipments(afterPartly)).toEqual([['B-1', 3, 1]])
+  const afterLast = mergeOrder(mergeOrder(afterPartly, last), last)
+  expect(findShipments(afterLast)).toEqual([
+    ['B-1', 3, 0],
+    [null, 1, 1],
+  ])
+  expect(afterLast.lines[0]?.shipments[0]).toMatchObject({
+    ...{ carrier: 'Bike', methodCode: 'Express', shippedAt: new Date(1_800_000_000_000) },
+  })
+  expect(findShipments(mergeOrder(afterLast, first))).toEqual([
+    ['B-1', 3, 3],
+    [null, 1, 0],
+  ])
 })
 
 test('an order is open as long as a unit is neither shipped nor cancelled', () => {

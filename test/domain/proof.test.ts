@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import type { OrderCommandContent } from '../../src/domain/command.ts'
-import type { OrderBaseline } from '../../src/domain/evidence.ts'
-import { progressOf } from '../../src/domain/progress.ts'
-import * as proof from '../../src/domain/proof.ts'
-import { parcelOf, shipment } from '../support/commands.ts'
+import type { OrderCommandContent } from '../../src/domain/commands/command.ts'
+import type { OrderBaseline } from '../../src/domain/commands/evidence.ts'
+import * as proof from '../../src/domain/commands/proof.ts'
+import { computeProgress } from '../../src/domain/sync/progress.ts'
+import { buildParcel, shipment } from '../support/commands.ts'
 import { vocabulary } from '../support/vocabulary.ts'
 
 const { provenOrder } = proof
 const { statuses } = vocabulary
-const proofOf = (confirmed: readonly proof.Confirmed[]) => proof.proofOf(statuses, confirmed)
+const buildProof = (confirmed: readonly proof.Confirmed[]) => proof.buildProof(statuses, confirmed)
 const raiseBaseline = (line: OrderBaseline, proven: proof.Proof) => proof.raiseBaseline(statuses, line, proven)
 
 const baseline = (
@@ -29,7 +29,7 @@ const baseline = (
   ],
 })
 
-const shipped = (trackingNumber: string, quantity: number) => shipment(parcelOf(trackingNumber, { '1': quantity }))
+const shipped = (trackingNumber: string, quantity: number) => shipment(buildParcel(trackingNumber, { '1': quantity }))
 
 const refunded: OrderCommandContent = {
   kind: 'refund',
@@ -46,16 +46,16 @@ const refunded: OrderCommandContent = {
 }
 
 test('a confirmed shipment raises a baseline that does not show it, count and tracking number', () => {
-  const proof = proofOf([{ content: shipped('1Z-9', 1), baseline: baseline({ shipped: 1 }) }])
+  const proof = buildProof([{ content: shipped('1Z-9', 1), baseline: baseline({ shipped: 1 }) }])
   const [line] = raiseBaseline(baseline({}), proof).lines
   expect(line?.units.shipped).toBe(2)
   expect(line?.statuses).toEqual([{ status: 'Shipped', quantity: 1, trackingNumber: '1Z9', cancellationReason: null }])
-  expect(progressOf(provenOrder(proof), baseline({ shipped: 1 })).lagging).toHaveLength(1)
-  expect(progressOf(provenOrder(proof), baseline({ shipped: 2 })).lagging).toEqual([])
+  expect(computeProgress(provenOrder(proof), baseline({ shipped: 1 })).lagging).toHaveLength(1)
+  expect(computeProgress(provenOrder(proof), baseline({ shipped: 2 })).lagging).toEqual([])
 })
 
 test('a baseline that shows the count keeps its marks as the marketplace shows them', () => {
-  const proof = proofOf([{ content: shipped('1Z-9', 1), baseline: baseline({}) }])
+  const proof = buildProof([{ content: shipped('1Z-9', 1), baseline: baseline({}) }])
   // A tracking number may be lost when its unit is refunded.
   const shown = baseline(
     { shipped: 1, refunded: 1 },
@@ -65,7 +65,7 @@ test('a baseline that shows the count keeps its marks as the marketplace shows t
 })
 
 test('several confirmed commands add up, whatever each one saw before it', () => {
-  const proof = proofOf([
+  const proof = buildProof([
     { content: shipped('A', 1), baseline: baseline({}) },
     { content: shipped('A', 2), baseline: null },
   ])
@@ -75,7 +75,7 @@ test('several confirmed commands add up, whatever each one saw before it', () =>
 })
 
 test('a refund is raised in what the line shows of refunds', () => {
-  const proof = proofOf([{ content: refunded, baseline: baseline({}) }])
+  const proof = buildProof([{ content: refunded, baseline: baseline({}) }])
   expect(raiseBaseline(baseline({}), proof).lines[0]).toMatchObject({
     units: { refunded: 1 },
     refundedAmount: '10',
@@ -89,10 +89,10 @@ test('a refund is raised in what the line shows of refunds', () => {
 
 test('a view is behind, ahead, both or neither, by what can only grow', () => {
   const order = (units: object, more: object = {}) => baseline(units, more)
-  expect(progressOf(order({ shipped: 1 }), order({ shipped: 1, acknowledged: 0 })).order).toBe('same')
-  expect(progressOf(order({ shipped: 1 }), order({ shipped: 2 })).order).toBe('ahead')
-  expect(progressOf(order({ shipped: 1 }), order({ shipped: 0 })).order).toBe('behind')
-  expect(progressOf(order({ shipped: 1 }), order({ shipped: 0, cancelled: 1 })).order).toBe('mixed')
-  expect(progressOf(order({}, { refundedAmount: '5.00' }), order({}, { refundedAmount: '4.99' })).order).toBe('behind')
-  expect(progressOf(order({}), { lines: [] })).toEqual({ order: 'behind', lagging: ['line 1 is missing'] })
+  expect(computeProgress(order({ shipped: 1 }), order({ shipped: 1, acknowledged: 0 })).order).toBe('same')
+  expect(computeProgress(order({ shipped: 1 }), order({ shipped: 2 })).order).toBe('ahead')
+  expect(computeProgress(order({ shipped: 1 }), order({ shipped: 0 })).order).toBe('behind')
+  expect(computeProgress(order({ shipped: 1 }), order({ shipped: 0, cancelled: 1 })).order).toBe('mixed')
+  expect(computeProgress(order({}, { refundedAmount: '5.00' }), order({}, { refundedAmount: '4.99' })).order).toBe('behind')
+  expect(computeProgress(order({}), { lines: [] })).toEqual({ order: 'behind', lagging: ['line 1 is missing'] })
 })

@@ -1,14 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { InventoryLogEntry } from '../../src/domain/inventory-log.ts'
-import { hasUnknownReason, type MovementKind, movementKindOf, movementKinds, wordsOf } from '../../src/domain/log-reasons.ts'
+import type { InventoryLogEntry } from '../../src/domain/inventory/inventory-log.ts'
+import {
+  findMovementKind,
+  hasUnknownReason,
+  type MovementKind,
+  movementKinds,
+  normalizeWords,
+} from '../../src/domain/inventory/log-reasons.ts'
 import {
   type DiscrepancyKind,
   explainByLog,
   isMovementKind,
   type ReportedUnits,
   reconcile,
-} from '../../src/domain/reconciliation.ts'
+} from '../../src/domain/inventory/reconciliation.ts'
 import { movementWording } from '../store/support/inventory.ts'
 
 type Entry = Omit<InventoryLogEntry, 'raw'>
@@ -21,7 +27,7 @@ interface Movement {
   readonly units: number
 }
 
-const entryOf = ({ kind, units }: Movement, index: number): Entry => {
+const buildEntry = ({ kind, units }: Movement, index: number): Entry => {
   const [transactionType, transactionReasonCode, transactionReasonDescription] = movementWording[kind]
   return {
     id: String(index),
@@ -38,19 +44,19 @@ const entryOf = ({ kind, units }: Movement, index: number): Entry => {
   }
 }
 
-const sumOf = (movements: readonly Movement[], kind: MovementKind): number =>
+const sumAll = (movements: readonly Movement[], kind: MovementKind): number =>
   movements.filter((movement) => movement.kind === kind).reduce((sum, { units }) => sum + units, 0)
 
 /** The row that a report without faults has of these movements. */
-const rowOf = (beginningQuantity: number, movements: readonly Movement[]): ReportedUnits => ({
+const buildRow = (beginningQuantity: number, movements: readonly Movement[]): ReportedUnits => ({
   beginningQuantity,
   endingQuantity: movements.reduce((sum, { kind, units }) => sum + (outgoing.includes(kind) ? -units : units), beginningQuantity),
-  sold: sumOf(movements, 'sold'),
-  returned: sumOf(movements, 'returned'),
-  lost: sumOf(movements, 'lost'),
-  found: sumOf(movements, 'found'),
-  damaged: sumOf(movements, 'damaged'),
-  otherAdjustments: sumOf(movements, 'other'),
+  sold: sumAll(movements, 'sold'),
+  returned: sumAll(movements, 'returned'),
+  lost: sumAll(movements, 'lost'),
+  found: sumAll(movements, 'found'),
+  damaged: sumAll(movements, 'damaged'),
+  otherAdjustments: sumAll(movements, 'other'),
 })
 
 const columns = {
@@ -78,9 +84,9 @@ describe('a month that is in order', () => {
   it('has no differences, whichever sign the report gives what left', () => {
     fc.assert(
       fc.property(anyMonth, fc.boolean(), ({ beginning, movements }, negative) => {
-        const row = rowOf(beginning, movements)
+        const row = buildRow(beginning, movements)
         const report = negative ? { ...row, sold: -row.sold, lost: -row.lost, damaged: -row.damaged } : row
-        expect(check(report, movements.map(entryOf), beginning)).toEqual([])
+        expect(check(report, movements.map(buildEntry), beginning)).toEqual([])
       }),
     )
   })
@@ -89,12 +95,12 @@ describe('a month that is in order', () => {
     fc.assert(
       fc.property(anyMonth, fc.array(anyMovement, { maxLength: 5 }), ({ beginning, movements }, late) => {
         const all = [...movements, ...late]
-        const early = check(rowOf(beginning, movements), all.map(entryOf))
+        const early = check(buildRow(beginning, movements), all.map(buildEntry))
         // Corrections that cancel each other out within a kind leave no trace.
-        const expected = movementKinds.filter((kind) => sumOf(late, kind) !== 0)
+        const expected = movementKinds.filter((kind) => sumAll(late, kind) !== 0)
         expect(early.map(({ kind }) => kind)).toEqual(expected)
-        for (const { kind, difference } of early) if (isMovementKind(kind)) expect(difference).toBe(-sumOf(late, kind))
-        expect(check(rowOf(beginning, all), all.map(entryOf))).toEqual([])
+        for (const { kind, difference } of early) if (isMovementKind(kind)) expect(difference).toBe(-sumAll(late, kind))
+        expect(check(buildRow(beginning, all), all.map(buildEntry))).toEqual([])
       }),
     )
   })
@@ -105,10 +111,10 @@ describe('what was injected is what is found', () => {
     fc.assert(
       fc.property(anyMonth, fc.array(fc.boolean(), { minLength: 30, maxLength: 30 }), ({ beginning, movements }, kept) => {
         const lost = movements.filter((_movement, index) => kept[index] === false)
-        const log = movements.map(entryOf).filter((_entry, index) => kept[index] !== false)
-        const found = check(rowOf(beginning, movements), log)
+        const log = movements.map(buildEntry).filter((_entry, index) => kept[index] !== false)
+        const found = check(buildRow(beginning, movements), log)
         expect(found.map(({ kind, difference }) => [kind, difference])).toEqual(
-          movementKinds.map((kind) => [kind, sumOf(lost, kind)]).filter(([, units]) => units !== 0),
+          movementKinds.map((kind) => [kind, sumAll(lost, kind)]).filter(([, units]) => units !== 0),
         )
         for (const difference of found) {
           const { kind } = difference
@@ -122,13 +128,13 @@ describe('what was injected is what is found', () => {
   it('entries that the log holds twice, by their ids', () => {
     fc.assert(
       fc.property(anyMonth, fc.nat(), fc.integer({ min: 1, max: 3 }), ({ beginning, movements }, pick, times) => {
-        const original = movements.map(entryOf)
+        const original = movements.map(buildEntry)
         const doubled = original[pick % Math.max(1, original.length)]
         fc.pre(doubled !== undefined && doubled.changedUnits !== 0)
         const copies = Array.from({ length: times }, (_, copy) => ({ ...doubled, id: `copy-${copy}` }))
         const log = [...original, ...copies]
-        const found = check(rowOf(beginning, movements), log)
-        const kind = movementKindOf(doubled)
+        const found = check(buildRow(beginning, movements), log)
+        const kind = findMovementKind(doubled)
         if (kind === null) throw new Error('every entry here belongs to a kind')
         const surplus = times * Math.abs(doubled.changedUnits) * (kind === 'other' ? Math.sign(doubled.changedUnits) : 1)
         expect(found).toMatchObject([{ kind, difference: -surplus }])
@@ -151,11 +157,11 @@ describe('what was injected is what is found', () => {
         fc.constantFrom(...movementKinds),
         fc.integer({ min: -40, max: 40 }),
         ({ beginning, movements }, kind, change) => {
-          const row = rowOf(beginning, movements)
+          const row = buildRow(beginning, movements)
           const column = columns[kind]
           fc.pre(change !== 0 && (kind === 'other' || row[column] + change >= 0))
           const direction = outgoing.includes(kind) ? -1 : 1
-          const found = check({ ...row, [column]: row[column] + change }, movements.map(entryOf))
+          const found = check({ ...row, [column]: row[column] + change }, movements.map(buildEntry))
           expect(found.map((one) => [one.kind, one.difference])).toEqual([
             ['balance', -direction * change],
             [kind, change],
@@ -169,7 +175,7 @@ describe('what was injected is what is found', () => {
     const anyChange = fc.integer({ min: -40, max: 40 })
     fc.assert(
       fc.property(anyMonth, anyChange, anyChange, ({ beginning, movements }, atBeginning, atEnd) => {
-        const row = rowOf(beginning, movements)
+        const row = buildRow(beginning, movements)
         const report = {
           ...row,
           beginningQuantity: row.beginningQuantity + atBeginning,
@@ -179,7 +185,7 @@ describe('what was injected is what is found', () => {
           ['balance', atEnd - atBeginning],
           ['carry-over', atBeginning],
         ]
-        const found = check(report, movements.map(entryOf), beginning)
+        const found = check(report, movements.map(buildEntry), beginning)
         expect(found.map((one) => [one.kind, one.difference])).toEqual(expected.filter(([, units]) => units !== 0))
       }),
     )
@@ -187,7 +193,7 @@ describe('what was injected is what is found', () => {
 })
 
 it('does not judge by a log that was not read so far, nor by a month before that is not known', () => {
-  const row = { ...rowOf(10, [{ kind: 'sold', units: 4 }]), endingQuantity: 5 }
+  const row = { ...buildRow(10, [{ kind: 'sold', units: 4 }]), endingQuantity: 5 }
   expect(check(row, null)).toEqual([{ kind: 'balance', reportUnits: 5, expectedUnits: 6, difference: -1 }])
 })
 
@@ -248,32 +254,32 @@ describe('the kind of an entry', () => {
   ])('%s %s %s is %s', (type, code, description, kind) => {
     const reason = { transactionReasonCode: code, transactionReasonDescription: description }
     const entry = { changedUnits: 1, transactionType: type, ...reason }
-    expect(movementKindOf({ ...entry, transactionLocation: 'Inventory' })).toBe(kind)
-    expect(movementKindOf({ ...entry, transactionLocation: 'Salvage' })).toBeNull()
+    expect(findMovementKind({ ...entry, transactionLocation: 'Inventory' })).toBe(kind)
+    expect(findMovementKind({ ...entry, transactionLocation: 'Salvage' })).toBeNull()
   })
 })
 
 it('is what the seller says of a code or of a description, before any word of it', () => {
   const entry = { changedUnits: -1, transactionType: 'Adjustment', transactionLocation: 'Inventory' }
   const reasons = new Map([
-    [wordsOf('Q7'), 'lost'],
-    [wordsOf('FoundInAudit'), 'other'],
+    [normalizeWords('Q7'), 'lost'],
+    [normalizeWords('FoundInAudit'), 'other'],
   ] as const)
-  const kindOf = (code: string | null, description: string | null) =>
-    movementKindOf({ ...entry, transactionReasonCode: code, transactionReasonDescription: description }, reasons)
-  expect(kindOf('q7', 'Found')).toBe('lost')
-  expect(kindOf('A1', 'Found in audit')).toBe('other')
-  expect(kindOf('A1', 'Damaged')).toBe('damaged')
+  const findKind = (code: string | null, description: string | null) =>
+    findMovementKind({ ...entry, transactionReasonCode: code, transactionReasonDescription: description }, reasons)
+  expect(findKind('q7', 'Found')).toBe('lost')
+  expect(findKind('A1', 'Found in audit')).toBe('other')
+  expect(findKind('A1', 'Damaged')).toBe('damaged')
 })
 
 it('is other, and its reason unknown, where units are found by words and leave by number, unless the seller says so', () => {
-  const taken = { ...entryOf({ kind: 'found', units: -3 }, 0) }
-  expect(movementKindOf(taken)).toBe('other')
+  const taken = { ...buildEntry({ kind: 'found', units: -3 }, 0) }
+  expect(findMovementKind(taken)).toBe('other')
   expect(hasUnknownReason(taken)).toBe(true)
-  const reasons = new Map([[wordsOf('Found in Warehouse'), 'found']] as const)
-  expect(movementKindOf(taken, reasons)).toBe('found')
+  const reasons = new Map([[normalizeWords('Found in Warehouse'), 'found']] as const)
+  expect(findMovementKind(taken, reasons)).toBe('found')
   expect(hasUnknownReason(taken, reasons)).toBe(false)
-  expect(movementKindOf({ ...taken, changedUnits: 3 })).toBe('found')
+  expect(findMovementKind({ ...taken, changedUnits: 3 })).toBe('found')
 })
 
 it.each([
@@ -290,9 +296,9 @@ it.each([
 })
 
 describe('the signs of a row', () => {
-  const sale = (units: number): Entry => ({ ...entryOf({ kind: 'sold', units }, 1), changedUnits: -units })
+  const sale = (units: number): Entry => ({ ...buildEntry({ kind: 'sold', units }, 1), changedUnits: -units })
   const row = (beginning: number, ending: number, sold: number): ReportedUnits => ({
-    ...rowOf(beginning, []),
+    ...buildRow(beginning, []),
     endingQuantity: ending,
     sold,
   })
@@ -304,13 +310,13 @@ describe('the signs of a row', () => {
   })
 
   it('say that units left, with one among them that is taken back', () => {
-    expect(check({ ...row(10, 8, -3), lost: 1 }, [sale(3), entryOf({ kind: 'lost', units: -1 }, 2)])).toEqual([])
+    expect(check({ ...row(10, 8, -3), lost: 1 }, [sale(3), buildEntry({ kind: 'lost', units: -1 }, 2)])).toEqual([])
     expect(check(row(10, 7, -3), [sale(2)])).toMatchObject([{ kind: 'sold', reportUnits: 3, expectedUnits: 2 }])
   })
 })
 
 describe('a SKU without a row', () => {
-  const log = [entryOf({ kind: 'sold', units: 4 }, 1), entryOf({ kind: 'lost', units: 2 }, 2)]
+  const log = [buildEntry({ kind: 'sold', units: 4 }, 1), buildEntry({ kind: 'lost', units: 2 }, 2)]
   const without = (movements: readonly Entry[] | null, endingWhenListed: number | null = null) =>
     reconcile({ report: null, endingBefore: 5, endingWhenListed, movements }).differences
 
@@ -337,29 +343,29 @@ describe('what explains a surplus in the log', () => {
     { kind: 'sold', units: 2 },
     { kind: 'lost', units: 2 },
   ] as const
-  const entries = log.map(entryOf)
-  const surplusOf = (reportUnits: number, expectedUnits: number) =>
+  const entries = log.map(buildEntry)
+  const buildSurplus = (reportUnits: number, expectedUnits: number) =>
     ({ kind: 'sold', reportUnits, expectedUnits, difference: reportUnits - expectedUnits }) as const
-  const idsOf = (explanation: { readonly entries: readonly Entry[] }) => explanation.entries.map(({ id }) => id)
+  const listIds = (explanation: { readonly entries: readonly Entry[] }) => explanation.entries.map(({ id }) => id)
 
   it('is every entry of the kind when the report counts none', () => {
-    const explanation = explainByLog(surplusOf(0, 9), entries)
+    const explanation = explainByLog(buildSurplus(0, 9), entries)
     expect(explanation).toMatchObject({ verdict: 'extra', certainty: 'certain' })
-    expect(idsOf(explanation)).toEqual(['0', '1', '2'])
+    expect(listIds(explanation)).toEqual(['0', '1', '2'])
   })
 
   it('may be any entry of just so many units', () => {
-    const explanation = explainByLog(surplusOf(7, 9), entries)
+    const explanation = explainByLog(buildSurplus(7, 9), entries)
     expect(explanation).toMatchObject({ verdict: 'extra', certainty: 'possible' })
-    expect(idsOf(explanation)).toEqual(['0', '2'])
+    expect(listIds(explanation)).toEqual(['0', '2'])
   })
 
   it('is unknown when none fits', () => {
-    expect(explainByLog(surplusOf(8, 9), entries)).toEqual({ verdict: 'extra', certainty: 'unknown', entries: [] })
+    expect(explainByLog(buildSurplus(8, 9), entries)).toEqual({ verdict: 'extra', certainty: 'unknown', entries: [] })
   })
 
   it('are other adjustments that stand out, or units that are missing', () => {
-    const receipts = [100, 40].map((units, index) => entryOf({ kind: 'other', units }, index))
+    const receipts = [100, 40].map((units, index) => buildEntry({ kind: 'other', units }, index))
     const other = (reportUnits: number) =>
       ({ kind: 'other', reportUnits, expectedUnits: 140, difference: reportUnits - 140 }) as const
     expect(explainByLog(other(100), receipts)).toMatchObject({ verdict: 'extra', certainty: 'possible', entries: [{ id: '1' }] })

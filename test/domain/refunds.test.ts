@@ -1,11 +1,11 @@
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RefundCharge } from '../../src/domain/command.ts'
-import type { Charge } from '../../src/domain/order.ts'
-import type { RefundableLine, RefundResult } from '../../src/domain/refunds.ts'
-import * as refunds from '../../src/domain/refunds.ts'
-import type { LineLedger } from '../../src/domain/units.ts'
+import type { RefundCharge } from '../../src/domain/commands/command.ts'
+import type { Charge } from '../../src/domain/orders/order.ts'
+import type { LineLedger } from '../../src/domain/orders/units.ts'
+import type { RefundableLine, RefundResult } from '../../src/domain/refunds/refunds.ts'
+import * as refunds from '../../src/domain/refunds/refunds.ts'
 import { charge } from '../support/orders.ts'
 import { vocabulary } from '../support/vocabulary.ts'
 
@@ -18,19 +18,19 @@ const productShare = (line: RefundableLine, slots: readonly number[]) => refunds
 const fullPriceGivesBack = (line: RefundableLine, charges: readonly RefundCharge[]) =>
   refunds.fullPriceGivesBack(line, charges, vocabulary)
 
-const lineOf = (ordered: number, charges: readonly Charge[], refundedAmount = '0') => ({
+const findLine = (ordered: number, charges: readonly Charge[], refundedAmount = '0') => ({
   lineNumber: '3',
   ordered,
   charges,
   refundedAmount,
 })
 
-const chargesOf = (result: RefundResult): RefundCharge[] => {
+const listCharges = (result: RefundResult): RefundCharge[] => {
   if (!result.ok) throw new Error(result.message)
   return result.charges
 }
 
-const digitsOf: Record<string, number> = { USD: 2, JPY: 0, KWD: 3 }
+const countDigits: Record<string, number> = { USD: 2, JPY: 0, KWD: 3 }
 
 /** A number of units cut into refunds of one or more slots, in random order. */
 const split = fc
@@ -55,37 +55,40 @@ const split = fc
   })
 
 describe('refund arithmetic', () => {
-  it.each(Object.entries(digitsOf))('sums to the line in %s, however it is split and in whatever order', (currency, digits) => {
-    const minor = fc.integer({ min: 0, max: 5_000_000 })
-    fc.assert(
-      fc.property(split, minor, minor, minor, minor, ({ ordered, groups }, product, productTax, shipping, shippingTax) => {
-        const text = (amount: number): string => new Decimal(amount).div(10 ** digits).toFixed(digits)
-        const line = lineOf(ordered, [
-          charge(text(product), text(productTax), 'PRODUCT', currency),
-          charge(text(shipping), text(shippingTax), 'SHIPPING', currency),
-        ])
-        const sums = new Map<string, Decimal>()
-        const note = (name: string, amount: string): void => {
-          expect(amount).toMatch(digits === 0 ? /^-?\d+$/ : new RegExp(`^-?\\d+\\.\\d{${digits}}$`))
-          sums.set(name, (sums.get(name) ?? new Decimal(0)).minus(amount))
-        }
-        for (const slots of groups) {
-          const refund = refundOfSlots(line, slots)
-          if (!refund.ok) continue
-          for (const one of refund.charges) {
-            expect(new Decimal(one.amount).lte(0)).toBe(true)
-            note(one.chargeType, one.amount)
-            if (one.tax !== null) note(`${one.chargeType} tax`, one.tax.amount)
+  it.each(Object.entries(countDigits))(
+    'sums to the line in %s, however it is split and in whatever order',
+    (currency, digits) => {
+      const minor = fc.integer({ min: 0, max: 5_000_000 })
+      fc.assert(
+        fc.property(split, minor, minor, minor, minor, ({ ordered, groups }, product, productTax, shipping, shippingTax) => {
+          const text = (amount: number): string => new Decimal(amount).div(10 ** digits).toFixed(digits)
+          const line = findLine(ordered, [
+            charge(text(product), text(productTax), 'PRODUCT', currency),
+            charge(text(shipping), text(shippingTax), 'SHIPPING', currency),
+          ])
+          const sums = new Map<string, Decimal>()
+          const note = (name: string, amount: string): void => {
+            expect(amount).toMatch(digits === 0 ? /^-?\d+$/ : new RegExp(`^-?\\d+\\.\\d{${digits}}$`))
+            sums.set(name, (sums.get(name) ?? new Decimal(0)).minus(amount))
           }
-        }
-        expect((sums.get('PRODUCT') ?? new Decimal(0)).toFixed(digits)).toBe(text(product))
-        expect((sums.get('SHIPPING') ?? new Decimal(0)).toFixed(digits)).toBe(text(shipping))
-        // No request can name a tax whose charge is nothing.
-        expect((sums.get('PRODUCT tax') ?? new Decimal(0)).toFixed(digits)).toBe(text(product > 0 ? productTax : 0))
-        expect((sums.get('SHIPPING tax') ?? new Decimal(0)).toFixed(digits)).toBe(text(shipping > 0 ? shippingTax : 0))
-      }),
-    )
-  })
+          for (const slots of groups) {
+            const refund = refundOfSlots(line, slots)
+            if (!refund.ok) continue
+            for (const one of refund.charges) {
+              expect(new Decimal(one.amount).lte(0)).toBe(true)
+              note(one.chargeType, one.amount)
+              if (one.tax !== null) note(`${one.chargeType} tax`, one.tax.amount)
+            }
+          }
+          expect((sums.get('PRODUCT') ?? new Decimal(0)).toFixed(digits)).toBe(text(product))
+          expect((sums.get('SHIPPING') ?? new Decimal(0)).toFixed(digits)).toBe(text(shipping))
+          // No request can name a tax whose charge is nothing.
+          expect((sums.get('PRODUCT tax') ?? new Decimal(0)).toFixed(digits)).toBe(text(product > 0 ? productTax : 0))
+          expect((sums.get('SHIPPING tax') ?? new Decimal(0)).toFixed(digits)).toBe(text(shipping > 0 ? shippingTax : 0))
+        }),
+      )
+    },
+  )
 
   it('gives back charges of every type with taxes, fees and discounts, to the cent, in whatever pieces, and never a charge of zero', () => {
     const cents = (max: number) => fc.integer({ min: 0, max })
@@ -113,7 +116,7 @@ describe('refund arithmetic', () => {
         }
         const amounts = sum(parts.amount)
         const taxes = sum(parts.tax) + sum(parts.fees)
-        const line = lineOf(ordered, charges)
+        const line = findLine(ordered, charges)
         let total = new Decimal(0)
         const asked = new Map<string, Decimal>()
         for (const slots of groups) {
@@ -154,7 +157,7 @@ describe('refund arithmetic', () => {
   it('gives each unit its fair share, no more than a minor unit off', () => {
     fc.assert(
       fc.property(split, fc.integer({ min: 1, max: 100_000 }), ({ ordered, groups }, cents) => {
-        const line = lineOf(ordered, [charge(new Decimal(cents).div(100).toFixed(2))])
+        const line = findLine(ordered, [charge(new Decimal(cents).div(100).toFixed(2))])
         for (const slots of groups) {
           const refund = refundOfSlots(line, slots)
           const given = refund.ok ? new Decimal(refundTotal(refund.charges)).times(100).toNumber() : 0
@@ -165,16 +168,16 @@ describe('refund arithmetic', () => {
   })
 
   it('splits three units of 10.00 with 0.80 tax into 3.33, 3.34, 3.33', () => {
-    const line = lineOf(3, [charge('10.00', '0.80')])
-    const parts = [0, 1, 2].map((slot) => chargesOf(refundOfSlots(line, [slot]))[0])
+    const line = findLine(3, [charge('10.00', '0.80')])
+    const parts = [0, 1, 2].map((slot) => listCharges(refundOfSlots(line, [slot]))[0])
     expect(parts.map((part) => part?.amount)).toEqual(['-3.33', '-3.34', '-3.33'])
     expect(parts.map((part) => part?.tax?.amount)).toEqual(['-0.27', '-0.26', '-0.27'])
   })
 
   it('rounds half up', () => {
-    const line = lineOf(2, [charge('0.05')])
-    expect(chargesOf(refundOfSlots(line, [0]))[0]?.amount).toBe('-0.03')
-    expect(chargesOf(refundOfSlots(line, [1]))[0]?.amount).toBe('-0.02')
+    const line = findLine(2, [charge('0.05')])
+    expect(listCharges(refundOfSlots(line, [0]))[0]?.amount).toBe('-0.03')
+    expect(listCharges(refundOfSlots(line, [1]))[0]?.amount).toBe('-0.02')
   })
 
   it('takes a discount off the charge it belongs to, never giving back more than was paid', () => {
@@ -182,7 +185,7 @@ describe('refund arithmetic', () => {
     fc.assert(
       fc.property(split, money, money, money, ({ ordered, groups }, price, shipping, discount) => {
         const text = (cents: number): string => new Decimal(cents).div(100).toFixed(2)
-        const line = lineOf(ordered, [charge(text(price)), charge(text(-discount)), charge(text(shipping), null, 'SHIPPING')])
+        const line = findLine(ordered, [charge(text(price)), charge(text(-discount)), charge(text(shipping), null, 'SHIPPING')])
         let total = new Decimal(0)
         for (const slots of groups) {
           const refund = refundOfSlots(line, slots)
@@ -194,8 +197,8 @@ describe('refund arithmetic', () => {
   })
 
   it('gives gift wrap and whatever else was charged back, under its own type', () => {
-    const line = lineOf(2, [charge('10.00'), charge('5.00', '0.40', 'GIFT_WRAP')])
-    expect(chargesOf(refundOfSlots(line, [0]))).toEqual([
+    const line = findLine(2, [charge('10.00'), charge('5.00', '0.40', 'GIFT_WRAP')])
+    expect(listCharges(refundOfSlots(line, [0]))).toEqual([
       { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '-5.00', currency: 'USD', tax: null },
       {
         chargeType: 'GIFT_WRAP',
@@ -210,68 +213,68 @@ describe('refund arithmetic', () => {
   it('sends the fees of a charge beside its tax, as the order shows them', () => {
     const fees = { taxName: 'Bag fee', amount: '0.30', currency: 'USD' }
     const given = { taxName: 'Bag fee', amount: '-0.30', currency: 'USD' }
-    const both = lineOf(1, [{ ...charge('10.00', '0.80'), taxAndOtherFees: fees }])
-    expect(chargesOf(refundOfSlots(both, [0]))[0]).toMatchObject({ tax: { amount: '-0.80' }, taxAndOtherFees: given })
-    const alone = lineOf(1, [{ ...charge('10.00'), taxAndOtherFees: fees }])
-    expect(chargesOf(refundOfSlots(alone, [0]))[0]).toMatchObject({ tax: null, taxAndOtherFees: given })
-    expect(refundTotal(chargesOf(refundOfSlots(both, [0])))).toBe('11.1')
+    const both = findLine(1, [{ ...charge('10.00', '0.80'), taxAndOtherFees: fees }])
+    expect(listCharges(refundOfSlots(both, [0]))[0]).toMatchObject({ tax: { amount: '-0.80' }, taxAndOtherFees: given })
+    const alone = findLine(1, [{ ...charge('10.00'), taxAndOtherFees: fees }])
+    expect(listCharges(refundOfSlots(alone, [0]))[0]).toMatchObject({ tax: null, taxAndOtherFees: given })
+    expect(refundTotal(listCharges(refundOfSlots(both, [0])))).toBe('11.1')
     // All of it may be given back, and no more.
     expect(refundOfSlots({ ...both, refundedAmount: '0.01' }, [0])).toMatchObject({ ok: false })
     expect(refundOfSlots({ ...both, refundedAmount: '0.00' }, [0]).ok).toBe(true)
   })
 
   it('plans no charge of zero for a line that a discount of its own type took wholly, and leaves out the tax that no request can name', () => {
-    expect(refundOfSlots(lineOf(1, [charge('10.00', '0.80'), charge('-10.00')]), [0])).toMatchObject({
+    expect(refundOfSlots(findLine(1, [charge('10.00', '0.80'), charge('-10.00')]), [0])).toMatchObject({
       ok: false,
       message: expect.stringContaining('no money'),
     })
-    const shipped = lineOf(1, [charge('10.00', '0.80'), charge('-10.00'), charge('5.00', '0.40', 'SHIPPING')])
-    expect(chargesOf(refundOfSlots(shipped, [0]))).toMatchObject([
+    const shipped = findLine(1, [charge('10.00', '0.80'), charge('-10.00'), charge('5.00', '0.40', 'SHIPPING')])
+    expect(listCharges(refundOfSlots(shipped, [0]))).toMatchObject([
       { chargeType: 'SHIPPING', amount: '-5.00', tax: { amount: '-0.40' } },
     ])
   })
 
   it('lets a charge that a discount of another type took wholly keep a cent a unit, so that its tax and fees go with it', () => {
     const product = { ...charge('10.00', '0.80'), taxAndOtherFees: { taxName: 'Bag fee', amount: '0.30', currency: 'USD' } }
-    const line = lineOf(2, [product, charge('-10.00', null, 'DISCOUNT'), charge('5.00', '0.40', 'SHIPPING')])
-    expect(chargesOf(refundOfSlots(line, [0, 1]))).toMatchObject([
+    const line = findLine(2, [product, charge('-10.00', null, 'DISCOUNT'), charge('5.00', '0.40', 'SHIPPING')])
+    expect(listCharges(refundOfSlots(line, [0, 1]))).toMatchObject([
       { chargeType: 'PRODUCT', amount: '-0.02', tax: { amount: '-0.80' }, taxAndOtherFees: { amount: '-0.30' } },
       { chargeType: 'SHIPPING', amount: '-4.98', tax: { amount: '-0.40' } },
     ])
-    expect(chargesOf(refundOfSlots(line, [1]))[0]).toMatchObject({ amount: '-0.01', tax: { amount: '-0.40' } })
+    expect(listCharges(refundOfSlots(line, [1]))[0]).toMatchObject({ amount: '-0.01', tax: { amount: '-0.40' } })
     // A cent is kept for the tax of the giver as well.
-    const poor = lineOf(2, [product, charge('-10.00', null, 'DISCOUNT'), charge('0.02', '0.01', 'SHIPPING')])
-    expect(chargesOf(refundOfSlots(poor, [0, 1])).map(({ amount }) => amount)).toEqual(['-0.01', '-0.01'])
+    const poor = findLine(2, [product, charge('-10.00', null, 'DISCOUNT'), charge('0.02', '0.01', 'SHIPPING')])
+    expect(listCharges(refundOfSlots(poor, [0, 1])).map(({ amount }) => amount)).toEqual(['-0.01', '-0.01'])
   })
 
   it('refuses a charge without a type, which no request can name', () => {
-    const line = lineOf(1, [charge('10.00'), charge('1.00', null, '')])
+    const line = findLine(1, [charge('10.00'), charge('1.00', null, '')])
     expect(refundOfSlots(line, [0])).toMatchObject({ ok: false, message: expect.stringContaining('without a type') })
     expect(refundOfAmount(line, [0], '10.00').ok).toBe(true)
-    expect(refundOfSlots(lineOf(1, [charge('10.00'), charge('0.00', null, '', '')]), [0]).ok).toBe(true)
+    expect(refundOfSlots(findLine(1, [charge('10.00'), charge('0.00', null, '', '')]), [0]).ok).toBe(true)
   })
 
   it('never rounds a total up that is finer than the currency', () => {
-    expect(chargesOf(refundOfSlots(lineOf(1, [charge('10.009')]), [0]))[0]?.amount).toBe('-10.00')
+    expect(listCharges(refundOfSlots(findLine(1, [charge('10.009')]), [0]))[0]?.amount).toBe('-10.00')
   })
 
   it('refuses what carries no money, mixed and unknown currencies, and more than is left', () => {
-    expect(refundOfSlots(lineOf(1, [charge('0.00')]), [0])).toMatchObject({
+    expect(refundOfSlots(findLine(1, [charge('0.00')]), [0])).toMatchObject({
       ok: false,
       message: expect.stringContaining('no money'),
     })
-    expect(refundOfSlots(lineOf(1, []), [0])).toMatchObject({ ok: false, message: expect.stringContaining('no charge') })
+    expect(refundOfSlots(findLine(1, []), [0])).toMatchObject({ ok: false, message: expect.stringContaining('no charge') })
     const mixed = [charge('1.00'), charge('1.00', null, 'SHIPPING', 'EUR')]
-    expect(refundOfSlots(lineOf(1, mixed), [0])).toMatchObject({
+    expect(refundOfSlots(findLine(1, mixed), [0])).toMatchObject({
       ok: false,
       message: expect.stringContaining('more than one currency'),
     })
     const unknown = [charge('1.00', null, 'PRODUCT', '??')]
-    expect(refundOfSlots(lineOf(1, unknown), [0])).toMatchObject({
+    expect(refundOfSlots(findLine(1, unknown), [0])).toMatchObject({
       ok: false,
       message: expect.stringContaining('unknown currency'),
     })
-    expect(refundOfSlots(lineOf(2, [charge('10.00')], '6.00'), [0])).toMatchObject({
+    expect(refundOfSlots(findLine(2, [charge('10.00')], '6.00'), [0])).toMatchObject({
       ok: false,
       message: expect.stringContaining('4'),
     })
@@ -283,10 +286,10 @@ describe('refund arithmetic', () => {
 })
 
 describe('a named amount', () => {
-  const line = lineOf(3, [charge('10.00', '0.80'), charge('6.00', null, 'SHIPPING')])
+  const line = findLine(3, [charge('10.00', '0.80'), charge('6.00', null, 'SHIPPING')])
 
   it('is given back on the product charge, without tax', () => {
-    expect(chargesOf(refundOfAmount(line, [1], '2.5'))).toEqual([
+    expect(listCharges(refundOfAmount(line, [1], '2.5'))).toEqual([
       { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '-2.50', currency: 'USD', tax: null },
     ])
   })
@@ -302,23 +305,25 @@ describe('a named amount', () => {
   })
 
   it('of the whole price gives everything of the line back, where the marketplace does so', () => {
-    const asked = (on: ReturnType<typeof lineOf>, amount: string): string | null =>
-      fullPriceGivesBack(on, chargesOf(refundOfAmount(on, [0, 1, 2], amount)))
+    const asked = (on: ReturnType<typeof findLine>, amount: string): string | null =>
+      fullPriceGivesBack(on, listCharges(refundOfAmount(on, [0, 1, 2], amount)))
     expect(asked(line, '9.99')).toBeNull()
     expect(asked(line, '10.00')).toBe('16.8')
     expect(asked({ ...line, refundedAmount: '5.00' }, '10')).toBe('11.8')
     // There is nothing beyond the price, or no longer.
-    expect(asked(lineOf(3, [charge('10.00')]), '10.00')).toBeNull()
+    expect(asked(findLine(3, [charge('10.00')]), '10.00')).toBeNull()
     expect(asked({ ...line, refundedAmount: '6.80' }, '10.00')).toBeNull()
     // The price is what is left after a discount of its own.
-    expect(asked(lineOf(3, [charge('10.00', '0.80'), charge('-4.00')]), '6.00')).toBe('6.8')
-    expect(asked(lineOf(3, [charge('10.00', '0.80'), charge('-4.00', null, 'DISCOUNT')]), '6.00')).toBeNull()
-    expect(fullPriceGivesBack(line, chargesOf(refundOfSlots(line, [0, 1, 2])))).toBeNull()
+    expect(asked(findLine(3, [charge('10.00', '0.80'), charge('-4.00')]), '6.00')).toBe('6.8')
+    expect(asked(findLine(3, [charge('10.00', '0.80'), charge('-4.00', null, 'DISCOUNT')]), '6.00')).toBeNull()
+    expect(fullPriceGivesBack(line, listCharges(refundOfSlots(line, [0, 1, 2])))).toBeNull()
     // A discount of another type is taken off the price first, so that all units at once are never the whole price.
     const shippedFree = [charge('5.00', '0.40', 'SHIPPING'), charge('-5.00', null, 'DISCOUNT'), charge('10.00', '0.80')]
-    expect(fullPriceGivesBack(lineOf(3, shippedFree), chargesOf(refundOfSlots(lineOf(3, shippedFree), [0, 1, 2])))).toBeNull()
-    const loneTax = lineOf(3, [charge('10.00'), charge('5.00', '0.40', 'SHIPPING'), charge('-5.00', null, 'SHIPPING')])
-    expect(fullPriceGivesBack(loneTax, chargesOf(refundOfSlots(loneTax, [0, 1, 2])))).toBe('10.4')
+    expect(
+      fullPriceGivesBack(findLine(3, shippedFree), listCharges(refundOfSlots(findLine(3, shippedFree), [0, 1, 2]))),
+    ).toBeNull()
+    const loneTax = findLine(3, [charge('10.00'), charge('5.00', '0.40', 'SHIPPING'), charge('-5.00', null, 'SHIPPING')])
+    expect(fullPriceGivesBack(loneTax, listCharges(refundOfSlots(loneTax, [0, 1, 2])))).toBe('10.4')
   })
 
   it('is split by weight exactly, no piece above its own charge', () => {
@@ -338,7 +343,7 @@ describe('a named amount', () => {
 
   it('knows the product charge of units', () => {
     expect(productShare(line, [0, 1, 2])).toBe('10.00')
-    expect(productShare(lineOf(1, []), [0])).toBeNull()
+    expect(productShare(findLine(1, []), [0])).toBeNull()
   })
 })
 
@@ -362,10 +367,10 @@ describe('slots', () => {
   })
 
   it('are those with money first, where there is less than a minor unit for each', () => {
-    const line = lineOf(3, [charge('0.02')])
+    const line = findLine(3, [charge('0.02')])
     expect(slotsWithMoney(line)(0)).toBe(true)
     expect(slotsWithMoney(line)(1)).toBe(false)
-    expect(slotsWithMoney(lineOf(1, []))(0)).toBe(true)
+    expect(slotsWithMoney(findLine(1, []))(0)).toBe(true)
     expect(freeSlots(ledger({ ordered: 3 }), 2, slotsWithMoney(line))).toEqual([0, 2])
     expect(freeSlots(ledger({ ordered: 3, refundSlots: [0] }), 1, slotsWithMoney(line))).toEqual([2])
   })

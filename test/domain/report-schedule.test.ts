@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addDays, addMonths } from '../../src/domain/calendar.ts'
-import { type ReportMonth, reportSchedule, retrievalPauseEnd } from '../../src/domain/report-schedule.ts'
+import {
+  checkPauseEnd,
+  judgeRequest,
+  type ReportMonth,
+  reportSchedule,
+  retrievalPauseEnd,
+} from '../../src/domain/inventory/report-schedule.ts'
+import { addDays, addMonths } from '../../src/domain/values/calendar.ts'
 import { monthBounds, pacificDay, pacificHour, pacificMidnight, pacificMonth, vocabulary } from '../support/vocabulary.ts'
 
 const { coveredUntil, dueMonths, isDue, isReported, latestGeneration, reportMonths } = reportSchedule(vocabulary.calendar)
@@ -14,6 +20,7 @@ const month = (overrides: Partial<ReportMonth> & { readonly month: string }): Re
   newest: null,
   waiting: false,
   failures: 0,
+  requested: null,
   ...overrides,
 })
 
@@ -106,7 +113,7 @@ describe('the months to ask for', () => {
     expect(dueMonths([], pacificHour('2026-11-21', 9))).toEqual(['2026-11', '2026-10'])
   })
 
-  it('leave out a running month of which nothing can be told yet', () => {
+  it('leave out a running month of which nothing can be reported yet', () => {
     expect(dueMonths([], pacificHour('2026-11-01', 9))).toEqual(['2026-10'])
     expect(dueMonths([], pacificHour('2026-11-02', 6))).toEqual(['2026-10'])
     expect(dueMonths([], pacificHour('2026-11-02', 7))).toEqual(['2026-11', '2026-10'])
@@ -166,7 +173,7 @@ const simulate = (
 
 const steps = fc.array(fc.record({ minutes: fc.integer({ min: 1, max: 2_000 }), up: fc.boolean() }), { maxLength: 200 })
 
-describe('whatever happens', () => {
+describe('in any case', () => {
   it('a month is asked for at most once an hour, and never before there can be something new', () => {
     // Looked at every few minutes for a month, with outages of every length: nothing here depends on what is drawn.
     const busy = Array.from({ length: 5_000 }, (_, step) => ({ minutes: 1 + (step % 17), up: step % 97 < 60 }))
@@ -229,5 +236,32 @@ describe('the months of a range', () => {
     expect(range('2026-09-01T00:00:00Z', '2026-11-01T00:00:00Z')).toEqual(['2026-08', '2026-09', '2026-10'])
     expect(range('2020-01-01T00:00:00Z', '2022-02-15T00:00:00Z')).toEqual(['2022-01', '2022-02'])
     expect(range('2020-01-01T00:00:00Z', '2021-01-01T00:00:00Z')).toEqual([])
+  })
+})
+
+describe('a requested report', () => {
+  const requestedAt = new Date('2026-11-21T15:00:00Z')
+  const minutesLater = (minutes: number): Date => new Date(requestedAt.getTime() + minutes * 60_000)
+  const request = (checkedAt: Date | null) => ({ requestId: 'R-1', requestedAt, checkedAt })
+
+  it('is asked about five minutes after its request and after each answer', () => {
+    expect(checkPauseEnd(request(null), minutesLater(4))).toEqual(minutesLater(5))
+    expect(checkPauseEnd(request(null), minutesLater(5))).toBeNull()
+    expect(checkPauseEnd(request(minutesLater(5)), minutesLater(9))).toEqual(minutesLater(10))
+    expect(checkPauseEnd(request(minutesLater(5)), minutesLater(10))).toBeNull()
+  })
+
+  it('is late after six hours, and out of date after a day', () => {
+    expect(judgeRequest(request(null), minutesLater(359))).toBe('recent')
+    expect(judgeRequest(request(null), minutesLater(360))).toBe('late')
+    expect(judgeRequest(request(null), minutesLater(1_439))).toBe('late')
+    expect(judgeRequest(request(null), minutesLater(1_440))).toBe('old')
+  })
+
+  it('decides alone whether its month is due', () => {
+    const known = month({ month: '2026-11', triedAt: requestedAt, requested: request(null) })
+    expect(isDue(known, minutesLater(4))).toBe(false)
+    expect(isDue(known, minutesLater(5))).toBe(true)
+    expect(isDue({ ...known, requested: null }, minutesLater(5))).toBe(false)
   })
 })

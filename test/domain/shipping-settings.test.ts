@@ -1,23 +1,23 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseCommand } from '../../src/domain/command.ts'
-import { eventFaults, readEvent } from '../../src/domain/event-reading.ts'
-import { planCommands, planSettings } from '../../src/domain/events.ts'
-import { judgeSettings } from '../../src/domain/settings-evidence.ts'
+import { judgeSettings } from '../../src/domain/campaigns/settings-evidence.ts'
 import {
-  accountSettingsOf,
+  accountSettings,
   contiguousStates,
   settingsDifferences,
   shippingSettingsSchema,
   withPublishedCarriers,
-} from '../../src/domain/shipping-settings.ts'
+} from '../../src/domain/campaigns/shipping-settings.ts'
+import { parseCommand } from '../../src/domain/commands/command.ts'
+import { eventFaults, readEvent } from '../../src/domain/events/event-reading.ts'
+import { planCommands, planSettings } from '../../src/domain/events/events.ts'
 import { vocabulary } from '../support/vocabulary.ts'
 import { configuration, money, region, settings, validSettings } from './support/shipping-settings.ts'
 
 const type = 'erp.shipping-settings.defined'
 const root = 'data.simplifiedShippingSettings.accountConfigs'
 
-const faultsOf = (simplifiedShippingSettings: unknown): Record<string, string> =>
+const listFaults = (simplifiedShippingSettings: unknown): Record<string, string> =>
   Object.fromEntries(
     eventFaults(readEvent({ type, data: { simplifiedShippingSettings } }), { vocabulary }).map(
       (fault) => [fault.path, fault.message] as const,
@@ -44,7 +44,7 @@ const firstConfiguration = [...first, 'configurations', 0] as const
 const charge = [...firstConfiguration, 'shippingCharge'] as const
 const at = (rest: string): string => `${root}.carrierConfigs[0]${rest}`
 
-/** Each takes valid settings to settings with one thing wrong; the path is where that is told. */
+/** Each takes valid settings to settings with one thing wrong; the path is where that is reported. */
 const mutations: readonly {
   readonly name: string
   readonly path: readonly (string | number)[]
@@ -172,12 +172,12 @@ describe('settings that the marketplace takes', () => {
   it('have no fault, and become the command that creates them', () => {
     fc.assert(
       fc.property(validSettings, (valid) => {
-        expect(faultsOf(valid)).toEqual({})
+        expect(listFaults(valid)).toEqual({})
         const plan = planSettings(readEvent({ type, data: { simplifiedShippingSettings: valid } }), null, { vocabulary })
         if (!plan.ok) throw new Error(JSON.stringify(plan.faults))
         const { kind, payload } = plan.command
         expect(parseCommand(kind, JSON.parse(JSON.stringify(payload)))).toEqual({ kind, payload })
-        const again = accountSettingsOf(payload.simplifiedShippingSettings)
+        const again = accountSettings(payload.simplifiedShippingSettings)
         expect(settingsDifferences(again, again)).toEqual([])
       }),
     )
@@ -231,7 +231,7 @@ describe('settings that the marketplace would refuse', () => {
       fc.property(validSettings, (valid) => {
         const [config] = valid.accountConfigs.carrierConfigs
         const repeated = at(`.configurations[0].regions[${config?.configurations[0]?.regions.length ?? 0}].regionCode`)
-        const faults = faultsOf(mutated(valid, path, change))
+        const faults = listFaults(mutated(valid, path, change))
         expect(Object.keys(faults)).toContain(told === 'repeated' ? repeated : told)
       }),
       { numRuns: 30 },
@@ -252,7 +252,7 @@ describe('settings that the marketplace would refuse', () => {
         },
       ],
     })
-    expect(faultsOf(wrong)).toEqual({
+    expect(listFaults(wrong)).toEqual({
       [at('.carriers[0].carrierService')]:
         'is USPS_GROUND, which is no service of UPS; it must be one of UPS_GROUND, UPS_3DAY_SELECT, UPS_2DAY_AIR, UPS_NEXTDAY_AIR, UPS_SUREPOST',
       [at('.carriers[1].carrierName')]: 'is DHL, which is no carrier of the marketplace; it must be one of Fedex, UPS, USPS',
@@ -270,7 +270,7 @@ describe('settings that the marketplace would refuse', () => {
     ],
   ])('%s is no full coverage', (_name, regions, missing) => {
     const carriers = [{ carrierName: 'USPS', carrierService: 'USPS_GROUND' }]
-    const faults = faultsOf(settings({ carrierConfigs: [{ carriers, configurations: [configuration(regions)] }] }))
+    const faults = listFaults(settings({ carrierConfigs: [{ carriers, configurations: [configuration(regions)] }] }))
     expect(faults).toEqual({ [`${root}.carrierConfigs`]: `must cover all 48 states and DC; missing: ${missing}` })
   })
 
@@ -287,7 +287,7 @@ describe('settings that the marketplace would refuse', () => {
       },
       { carriers: [{ carrierName: 'USPS', carrierService: 'USPS_GROUND' }], configurations: [configuration([half(20)])] },
     ]
-    expect(faultsOf(settings({ carrierConfigs }))).toEqual({})
+    expect(listFaults(settings({ carrierConfigs }))).toEqual({})
   })
 
   it('are found even where other parts cannot be read', () => {
@@ -300,8 +300,8 @@ describe('settings that the marketplace would refuse', () => {
       { carrierConfigs: 7 },
       { carrierConfigs: [null, { carriers: 7, configurations: [7] }] },
     ]) {
-      expect(Object.keys(faultsOf({ accountConfigs: odd }))).not.toEqual([])
-      expect(Object.keys(faultsOf(odd))).not.toEqual([])
+      expect(Object.keys(listFaults({ accountConfigs: odd }))).not.toEqual([])
+      expect(Object.keys(listFaults(odd))).not.toEqual([])
     }
   })
 
@@ -323,8 +323,12 @@ describe('settings that the marketplace would refuse', () => {
 describe('an event about shipping settings', () => {
   it('names no order, and its seller only where it must', () => {
     const data = { simplifiedShippingSettings: settings() }
-    expect(readEvent({ type, data }).address).toEqual({ sellerId: null, purchaseOrderId: null })
-    expect(readEvent({ type, data: { ...data, sellerId: 'S1' } }).address).toEqual({ sellerId: 'S1', purchaseOrderId: null })
+    expect(readEvent({ type, data }).address).toEqual({ sellerId: null, purchaseOrderId: null, returnOrderId: null })
+    expect(readEvent({ type, data: { ...data, sellerId: 'S1' } }).address).toEqual({
+      sellerId: 'S1',
+      purchaseOrderId: null,
+      returnOrderId: null,
+    })
     expect(readEvent({ type, data: { sellerId: 7 } }).address).toBeNull()
   })
 
@@ -354,8 +358,8 @@ describe('an event about shipping settings', () => {
 })
 
 describe('settings read back', () => {
-  const asked = accountSettingsOf(shippingSettingsSchema.parse(settings()))
-  const found = (overrides: object) => accountSettingsOf(shippingSettingsSchema.parse(settings(overrides)))
+  const asked = accountSettings(shippingSettingsSchema.parse(settings()))
+  const found = (overrides: object) => accountSettings(shippingSettingsSchema.parse(settings(overrides)))
   const sent = { accepted: false, mayBeApplied: true }
 
   it('are ours in any order and grouping', () => {
@@ -443,6 +447,49 @@ describe('settings read back', () => {
       'USPS_PRIORITY_MAIL to P (PO_BOX): is not there',
       'USPS_PRIORITY_MAIL to P (STREET): is not there',
       'UPS_GROUND to P (STREET): was not asked for',
+    ])
+  })
+})
+
+describe('the two forms of settings', () => {
+  const second = { ...vocabulary, settingsForm: { hasPriority: false, methods: ['STANDARD', 'RUSH'] } }
+  const faultsIn = (form: typeof vocabulary, given: object) =>
+    eventFaults(readEvent({ type, data: { simplifiedShippingSettings: given } }), { vocabulary: form })
+  const withMethods = (...methods: readonly (string | undefined)[]) => ({
+    carrierConfigs: methods.map((shippingMethod) => ({
+      shippingMethod,
+      carriers: [{ carrierName: 'UPS', carrierService: 'UPS_GROUND' }],
+      configurations: [configuration([region('C')])],
+    })),
+  })
+  const notPart = 'is not part of the shipping settings of this marketplace: leave it out'
+
+  it('refuse what the other form has, and what neither has', () => {
+    expect(faultsIn(vocabulary, settings({ shippingPriority: undefined }))).toEqual([
+      { path: `${root}.shippingPriority`, message: 'is missing' },
+    ])
+    expect(faultsIn(vocabulary, settings(withMethods('STANDARD')))).toEqual([{ path: at('.shippingMethod'), message: notPart }])
+    expect(faultsIn(second, settings())).toEqual([{ path: `${root}.shippingPriority`, message: notPart }])
+    expect(faultsIn(second, settings({ shippingPriority: undefined, ...withMethods('SLOW') }))).toEqual([
+      { path: at('.shippingMethod'), message: 'must be one of STANDARD, RUSH' },
+    ])
+  })
+
+  it('count a region under two methods as two, and one under no method twice as repeated', () => {
+    expect(faultsIn(second, settings({ shippingPriority: undefined, ...withMethods('STANDARD', 'RUSH') }))).toEqual([])
+    expect(faultsIn(second, settings({ shippingPriority: undefined, ...withMethods(undefined, undefined) }))).toEqual([
+      { path: `${root}.carrierConfigs[1].configurations[0].regions[0].regionCode`, message: 'is C, which UPS has already' },
+    ])
+  })
+
+  it('compare methods, and a priority only where one was requested', () => {
+    const read = (given: object) => accountSettings(shippingSettingsSchema.parse(settings(given)))
+    const asked = read({ shippingPriority: undefined, ...withMethods('STANDARD') })
+    expect(settingsDifferences(asked, asked)).toEqual([])
+    expect(settingsDifferences(asked, read(withMethods('STANDARD')))).toEqual([])
+    expect(settingsDifferences(asked, read({ shippingPriority: undefined, ...withMethods('RUSH') }))).toEqual([
+      'UPS_GROUND (STANDARD) to C (STREET): is not there',
+      'UPS_GROUND (RUSH) to C (STREET): was not asked for',
     ])
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type OpenDifference, shortagesOf } from '../../src/domain/shortages.ts'
+import { type OpenDifference, sumShortages } from '../../src/domain/inventory/shortages.ts'
 
 const open = (
   month: string,
@@ -15,7 +15,7 @@ const open = (
   listed: true,
   ...more,
 })
-const shortages = (...differences: readonly OpenDifference[]) => Object.fromEntries(shortagesOf(differences))
+const shortages = (...differences: readonly OpenDifference[]) => Object.fromEntries(sumShortages(differences))
 
 test('units that the ending lacks are gone', () => {
   expect(shortages(open('2026-03', 'balance', -5))).toEqual({ '2026-03': { unexplained: 5, uncertain: 0 } })
@@ -108,7 +108,7 @@ test('whatever the differences, no more is unexplained than the stock lacks in a
   const units = fc.array(fc.integer({ min: -9, max: 9 }), { minLength: 5, maxLength: 5 })
   fc.assert(
     fc.property(units, (effects) => {
-      const found = [...shortagesOf(effects.map((effect, at) => open(months[at] ?? '', 'balance', effect))).values()]
+      const found = [...sumShortages(effects.map((effect, at) => open(months[at] ?? '', 'balance', effect))).values()]
       const unexplained = found.reduce((sum, each) => sum + each.unexplained, 0)
       const uncertain = found.reduce((sum, each) => sum + each.uncertain, 0)
       const lacking = effects.reduce((sum, effect) => sum + Math.max(0, -effect), 0)

@@ -10,8 +10,8 @@ import {
   reachBand,
   reachBands,
   splitTaxonPath,
-} from '../../src/domain/targeting.ts'
-import { taxonomyKey } from '../../src/domain/taxonomy.ts'
+} from '../../src/domain/campaigns/targeting.ts'
+import { taxonomyKey } from '../../src/domain/campaigns/taxonomy.ts'
 
 const allAttributes = [...new Set(Object.values(audienceAttributes).flat())]
 const allTypes = Object.keys(audienceAttributes)

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CommandState, OrderCommandContent } from '../../src/domain/command.ts'
-import type { LineUnits } from '../../src/domain/order.ts'
+import type { CommandState, DirectCommandContent } from '../../src/domain/commands/command.ts'
+import type { LineUnits } from '../../src/domain/orders/order.ts'
 import {
   accounted,
   available,
+  buildLedgers,
   checkBeforeSend,
   done,
   type LedgerCommand,
   type LineLedger,
-  ledgersOf,
   reserve,
-} from '../../src/domain/units.ts'
+} from '../../src/domain/orders/units.ts'
 import * as market from './support/marketplace.ts'
 
 const nothing: LineUnits = { acknowledged: 0, shipped: 0, cancelled: 0, refunded: 0 }
@@ -28,7 +28,7 @@ const ledger = (given: Partial<LineLedger>): LineLedger => ({
   ...given,
 })
 
-const contentOf = (kind: 'ship' | 'cancel' | 'refund', quantity: number): OrderCommandContent => {
+const contentByKey = (kind: 'ship' | 'cancel' | 'refund', quantity: number): DirectCommandContent => {
   const line = { lineNumber: '3', quantity }
   if (kind === 'cancel') return { kind, payload: { lines: [{ ...line, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] } }
   if (kind === 'refund') {
@@ -64,7 +64,7 @@ describe('the unit ledger', () => {
   it('lets a refund rely on a ship that is still pending', () => {
     const waiting = ledger({ pending: { ship: 2, cancel: 0, refund: 0 } })
     expect(available(waiting, 'refund')).toBe(2)
-    expect(checkBeforeSend([waiting], contentOf('refund', 1))).toHaveLength(1)
+    expect(checkBeforeSend([waiting], contentByKey('refund', 1))).toHaveLength(1)
   })
 
   it('says which line, how many were asked and how many are left', () => {
@@ -84,7 +84,7 @@ describe('the unit ledger', () => {
           lineNumber: '3',
           asked: 2,
           available: 1,
-          message: 'line 3 has 1 unit left to ship (5 ordered, 2 shipped and 1 more under way, 1 cancelled), 2 asked',
+          message: 'line 3 has 1 unit left to ship (5 ordered, 2 shipped and 1 more in progress, 1 cancelled), 2 asked',
         },
         { path: 'data.lines[1].lineNumber', lineNumber: '9', asked: 1, available: 0, message: 'the order has no line 9' },
       ],
@@ -104,7 +104,7 @@ describe('the unit ledger', () => {
   })
 
   it('refuses to acknowledge only what is cancelled wholly', () => {
-    const acknowledge: OrderCommandContent = { kind: 'acknowledge', payload: {} }
+    const acknowledge: DirectCommandContent = { kind: 'acknowledge', payload: {} }
     expect(checkBeforeSend([ledger({})], acknowledge)).toEqual([])
     expect(checkBeforeSend([ledger({ reported: { ...nothing, cancelled: 5 } })], acknowledge)).toHaveLength(1)
   })
@@ -113,7 +113,7 @@ describe('the unit ledger', () => {
     const order = market.placeOrder([{ quantity: 5 }])
     market.acknowledge(order)
     market.ship(order.lines[0], 2, '1Z')
-    const [only] = ledgersOf(market.read(order), [{ ...contentOf('ship', 2), state: 'held', baseline: null }])
+    const [only] = buildLedgers(market.read(order), [{ ...contentByKey('ship', 2), state: 'held', baseline: null }])
     expect(only && done(only, 'ship')).toBe(4)
   })
 })
@@ -141,7 +141,7 @@ const move = fc.oneof(
 )
 
 interface Stored {
-  content: OrderCommandContent
+  content: DirectCommandContent
   state: CommandState
   baseline: Record<string, LineUnits> | null
   landed: boolean
@@ -156,7 +156,7 @@ describe('the unit ledger over a life', () => {
         let stored = market.read(order)
         const commands: Stored[] = []
         const ledgers = (): LineLedger[] =>
-          ledgersOf(
+          buildLedgers(
             stored,
             commands.map(({ content, state, baseline }): LedgerCommand => ({ ...content, state, baseline })),
           )
@@ -164,7 +164,7 @@ describe('the unit ledger over a life', () => {
         for (const one of moves) {
           const flying = commands.find((command) => command.state === 'verifying')
           if (one.do === 'accept') {
-            const content = contentOf(one.kind, one.quantity)
+            const content = contentByKey(one.kind, one.quantity)
             if (reserve(ledgers(), { kind: one.kind, lines: [{ path: '', lineNumber: '3', quantity: one.quantity }] }).ok) {
               commands.push({ content, state: 'pending', baseline: null, landed: false })
             }
@@ -219,7 +219,7 @@ describe('the unit ledger over a life', () => {
   })
 })
 
-const unitsIn = (content: OrderCommandContent): number => {
+const unitsIn = (content: DirectCommandContent): number => {
   if (content.kind === 'acknowledge') return 0
   const lines = content.kind === 'ship' ? content.payload.parcels.flatMap((parcel) => parcel.lines) : content.payload.lines
   return lines.reduce((sum, line) => sum + line.quantity, 0)

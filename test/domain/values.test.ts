@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson, sameJson } from '../../src/domain/values.ts'
+import { canonicalJson, sameJson } from '../../src/domain/values/values.ts'
 
 const leaf = fc.oneof(
   fc.constantFrom(undefined, null, 0, -0, Number.NaN, '', '0', true, false),

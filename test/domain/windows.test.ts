@@ -12,7 +12,7 @@ import {
   splitWindow,
   type TimeWindow,
   wallMarginMs,
-} from '../../src/domain/windows.ts'
+} from '../../src/domain/sync/windows.ts'
 
 const at = (text: string): Date => new Date(text)
 const minuteMs = 60_000
@@ -215,14 +215,14 @@ describe('what is left of a window', () => {
       fc.property(fc.array(hole, { maxLength: 6 }), fc.integer({ min: 1, max: 40 }), (drawn, length) => {
         const holes = drawn.map(([from, long]) => second(from, from + long))
         const pieces = carveOut(second(0, length), holes)
-        const secondsOf = (windows: readonly TimeWindow[]): number[] =>
+        const secondsExpression = (windows: readonly TimeWindow[]): number[] =>
           windows.flatMap(({ from, to }) =>
             Array.from({ length: (to.getTime() - from.getTime()) / 1_000 }, (_, at) => from.getTime() / 1_000 + at),
           )
-        const spoilt = new Set(secondsOf(holes))
-        const good = Array.from({ length }, (_, at) => at).filter((at) => !spoilt.has(at))
+        const corrupt = new Set(secondsExpression(holes))
+        const good = Array.from({ length }, (_, at) => at).filter((at) => !corrupt.has(at))
         // Each second that is left stands in one piece, oldest first.
-        expect(secondsOf(pieces)).toEqual(good)
+        expect(secondsExpression(pieces)).toEqual(good)
       }),
       { numRuns: 300 },
     )

@@ -9,7 +9,7 @@ import { openBoundedLog } from '../../src/embedded/bounded-log.ts'
 import { makeDataDir } from '../../src/embedded/data-dir.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded/postgres.ts'
 import { FolderInUse, lockFolder } from '../../src/embedded/process-lock.ts'
-import { processesOf } from '../daemon/support.ts'
+import { readProcesses } from '../daemon/support.ts'
 import { eventually } from '../support/eventually.ts'
 
 let folder: string
@@ -76,12 +76,12 @@ describe('startEmbeddedPostgres', () => {
     await once(child, 'exit')
     return pid
   }
-  const watchersOf = async (): Promise<readonly number[]> =>
-    (await processesOf(folder)).filter(({ command }) => command.startsWith('/bin/sh')).map(({ pid }) => pid)
+  const readWatchers = async (): Promise<readonly number[]> =>
+    (await readProcesses(folder)).filter(({ command }) => command.startsWith('/bin/sh')).map(({ pid }) => pid)
 
   test.skipIf(process.platform !== 'linux')('ends in good order when its daemon is killed', async () => {
-    const orphan = await startAndKill(async () => expect(await watchersOf()).toHaveLength(1))
-    await eventually(async () => expect(await processesOf(folder)).toEqual([]), 10_000)
+    const orphan = await startAndKill(async () => expect(await readWatchers()).toHaveLength(1))
+    await eventually(async () => expect(await readProcesses(folder)).toEqual([]), 10_000)
     expect(() => process.kill(orphan, 0)).toThrow('ESRCH')
     expect(await readFile(path.join(folder, 'postgres.log'), 'utf8')).toContain('database system is shut down')
     const server = await start()
@@ -93,8 +93,8 @@ describe('startEmbeddedPostgres', () => {
     'stops the server of a run that was killed with all that watched over it first',
     async () => {
       const orphan = await startAndKill(async () => {
-        for (const pid of await watchersOf()) process.kill(pid, 'SIGKILL')
-        await eventually(async () => expect(await watchersOf()).toEqual([]))
+        for (const pid of await readWatchers()) process.kill(pid, 'SIGKILL')
+        await eventually(async () => expect(await readWatchers()).toEqual([]))
       })
       const server = await start()
       expect(said.some((text) => text.includes(`process ${orphan}`))).toBe(true)
@@ -153,7 +153,7 @@ describe('openBoundedLog', () => {
   test('keeps what was written once, begins anew, and whoever writes goes on', async () => {
     const file = path.join(folder, 'some.log')
     await writeFile(file, 'of an earlier version\n', { mode: 0o644 })
-    const log = await openBoundedLog(file, { say: (line) => said.push(line), mostBytes: 2_000, everyMs: 20 })
+    const log = await openBoundedLog(file, { say: (line) => said.push(line), maxBytes: 2_000, everyMs: 20 })
     const write = (text: string) =>
       once(
         spawn(process.execPath, ['-e', `fs.writeSync(1, ${JSON.stringify(text)})`], { stdio: ['ignore', log.fd, 'inherit'] }),
@@ -168,7 +168,7 @@ describe('openBoundedLog', () => {
     await log.close()
 
     await writeFile(file, 'x'.repeat(3_000))
-    await (await openBoundedLog(file, { say: (line) => said.push(line), mostBytes: 2_000 })).close()
+    await (await openBoundedLog(file, { say: (line) => said.push(line), maxBytes: 2_000 })).close()
     expect((await readFile(`${file}.1`, 'utf8')).length).toBe(3_000)
     expect((await stat(file)).size).toBe(0)
     expect(said).toEqual([])
@@ -184,24 +184,24 @@ describe('openBoundedLog', () => {
 })
 
 describe('makeDataDir', () => {
-  const modeOf = async (place: string): Promise<number> => (await stat(place)).mode & 0o777
+  const readMode = async (place: string): Promise<number> => (await stat(place)).mode & 0o777
   const make = (place: string) => makeDataDir(place, { owner: null, say: (line) => said.push(line) })
 
   test('makes a folder of its own for its owner alone, and closes one of an earlier version', async () => {
     const place = path.join(folder, 'deep', 'data')
     await make(place)
-    expect(await modeOf(place)).toBe(0o700)
+    expect(await readMode(place)).toBe(0o700)
     await writeFile(path.join(place, 'postgres.log'), '')
     await chmod(place, 0o755)
     await make(place)
-    expect(await modeOf(place)).toBe(0o700)
+    expect(await readMode(place)).toBe(0o700)
     expect(said).toEqual([])
   })
 
   test('leaves a folder that others use too as it is, and says so', async () => {
     await writeFile(path.join(folder, 'sellers.yaml'), '')
     await make(folder)
-    expect(await modeOf(folder)).toBe(0o755)
+    expect(await readMode(folder)).toBe(0o755)
     expect(said).toEqual([expect.stringContaining(`${folder} is accessible by other users of this machine`)])
   })
 })

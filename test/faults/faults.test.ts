@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { FaultPoint } from '../../src/fault-points.ts'
+import type { FaultPoint } from '../../src/util/fault-points.ts'
 import { chooseSeed, type Rehearsal, stage } from './rehearsal.ts'
 
 const writes = {

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { withDatabase } from '../support/database.ts'
-import { toldParcel } from '../support/events.ts'
+import { reportedParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 
@@ -44,7 +44,7 @@ test('rows that an ERP inserts in its own transaction become effects at the mark
   await client.query('BEGIN')
   await insert('accept', 'erp.order.accepted', {})
   await insert('dispatch', 'erp.shipment.dispatched', {
-    parcels: [toldParcel('1Z1', { sku: 'KETTLE', quantity: 2 })],
+    parcels: [reportedParcel('1Z1', { sku: 'KETTLE', quantity: 2 })],
   })
   await insert('too-much', 'erp.credit.issued', { lines: [{ lineNumber: 1, quantity: 3, reason: 'DamagedItem' }] })
   await client.query('COMMIT')

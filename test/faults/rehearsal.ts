@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
 import { parseShippingSettings } from '../../src/clients/marketplace/shipping-settings-record.ts'
-import { accountSettingsOf, settingsDifferences, shippingSettingsSchema } from '../../src/domain/shipping-settings.ts'
+import { accountSettings, settingsDifferences, shippingSettingsSchema } from '../../src/domain/campaigns/shipping-settings.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
-import { accepted, cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { accepted, buildDispatch, cloudEvent, reportedParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { query } from '../support/query.ts'
-import { randomOf } from '../support/random.ts'
+import { buildRandom } from '../support/random.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { type LineEffects, startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 
@@ -27,8 +27,8 @@ export interface Dice {
 }
 
 /** Dice of a seed. */
-export const diceOf = (seed: number): Dice => {
-  const next = randomOf(seed)
+export const buildDice = (seed: number): Dice => {
+  const next = buildRandom(seed)
   const roll = (sides: number): number => Math.floor(next() * sides)
   return {
     roll,
@@ -119,7 +119,7 @@ export const stage = async (
     sellers: count,
   }: { readonly queues: 'redis' | 'postgres'; readonly faults: object; readonly sellers: number },
 ): Promise<Rehearsal> => {
-  const dice = diceOf(seed)
+  const dice = buildDice(seed)
   const sellerIds = Array.from({ length: count }, (_, index) => `seller-${index + 1}`)
   const [postgres, sandbox, redis]: [TestPostgres, TestSandbox, TestRedis | null] = await Promise.all([
     startTestPostgres(),
@@ -192,8 +192,8 @@ export const stage = async (
     }
     for (const [number, content] of parcels.entries()) {
       if (content.length === 0) continue
-      const parcel = toldParcel(`1Z${purchaseOrderId}${number}`, ...content)
-      events.push({ order, ...dispatchOf(address, `${purchaseOrderId}-ship-${number}`, parcel) })
+      const parcel = reportedParcel(`1Z${purchaseOrderId}${number}`, ...content)
+      events.push({ order, ...buildDispatch(address, `${purchaseOrderId}-ship-${number}`, parcel) })
     }
     if (cancelled.length > 0)
       events.push({
@@ -332,7 +332,7 @@ export const stage = async (
       if (times === 0) continue
       const there = (await sandbox.control('GET', `/sellers/${sellerId}/shipping-settings`)) as Record<string, unknown>
       const record = parseShippingSettings(JSON.stringify(there['simplifiedShippingSettings']))
-      expect(record.ok && settingsDifferences(accountSettingsOf(shippingSettingsSchema.parse(settings())), record.value)).toEqual(
+      expect(record.ok && settingsDifferences(accountSettings(shippingSettingsSchema.parse(settings())), record.value)).toEqual(
         [],
       )
     }

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import fc from 'fast-check'
 import pg from 'pg'
 import { inboxRows } from './inbox.ts'
-import { type HostileRequest, requestsOf } from './requests.ts'
+import { buildRequests, type HostileRequest } from './requests.ts'
 
 /** What is attacked. */
 export interface Target {
@@ -26,12 +26,12 @@ export interface Findings {
 
 /** An answer that never ends is a stream: so much of it is read. */
 const streamMs = 300
-const patienceMs = 20_000
+const maxWaitMs = 20_000
 
 // A path that the library refuses to send cannot arrive.
 const isSendable = ({ target }: HostileRequest): boolean => /^[\x21-\x7e]+$/.test(target) && target.length < 60_000
 
-/** So much of an answer is kept to be told. */
+/** So much of an answer is kept to be reported. */
 const toldBytes = 300
 
 const send = async (
@@ -40,7 +40,7 @@ const send = async (
   { method, target, headers, body }: HostileRequest,
 ): Promise<{ readonly status: number; readonly text: string }> => {
   const { hostname, port } = new URL(url)
-  const outgoing = request({ agent, hostname, port, method, path: target, headers, signal: AbortSignal.timeout(patienceMs) })
+  const outgoing = request({ agent, hostname, port, method, path: target, headers, signal: AbortSignal.timeout(maxWaitMs) })
   outgoing.end(body ?? undefined)
   const [answer] = await once(outgoing, 'response')
   const isStream = String(answer.headers['content-type']).startsWith('text/event-stream')
@@ -69,7 +69,7 @@ export const fuzz = async (target: Target, seed: number, goOn: (batches: number)
   const client = new pg.Client({ connectionString: target.databaseUrl })
   await client.connect()
   const document: unknown = await (await fetch(`${target.url}/openapi.json`)).json()
-  const requests = requestsOf(document, target.texts)
+  const requests = buildRequests(document, target.texts)
   const rows = inboxRows(target.texts)
   const statuses = new Map<number, number>()
   const broken: string[] = []

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { hostileText, type JsonSchema, valuesOf } from './values.ts'
+import { buildValues, hostileText, type JsonSchema } from './values.ts'
 
 /** A row for the inbox, as an ERP may write it by SQL. `data` is JSON text, which Postgres may refuse. */
 export interface HostileRow {
@@ -14,6 +14,8 @@ const types = [
   'erp.shipment.dispatched',
   'erp.lines.unfulfillable',
   'erp.credit.issued',
+  'erp.shipment.corrected',
+  'erp.return.refunded',
   'erp.shipping-settings.defined',
 ]
 
@@ -22,6 +24,7 @@ const line: JsonSchema = {
   type: 'object',
   properties: {
     lineNumber: text,
+    returnLineNumber: { type: 'integer' },
     sku: text,
     quantity: { type: 'integer' },
     reason: text,
@@ -34,7 +37,13 @@ const data: JsonSchema = {
   properties: {
     sellerId: text,
     purchaseOrderId: text,
+    returnOrderId: text,
     lines: { type: 'array', items: line },
+    trackingNumber: text,
+    replacement: {
+      type: 'object',
+      properties: { carrier: { enum: ['UPS', 'ups', 'FedEx'] }, trackingNumber: text, trackingUrl: text },
+    },
     parcels: {
       type: 'array',
       items: {
@@ -57,7 +66,7 @@ export const inboxRows = (texts: readonly string[]): fc.Arbitrary<HostileRow> =>
     id: fc.oneof({ weight: 3, arbitrary: fc.uuid() }, hostileText),
     type: fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...types) }, hostileText),
     data: fc.oneof(
-      { weight: 6, arbitrary: valuesOf(data, () => ({}), texts).map((value) => JSON.stringify(value) ?? 'null') },
+      { weight: 6, arbitrary: buildValues(data, () => ({}), texts).map((value) => JSON.stringify(value) ?? 'null') },
       fc.integer({ min: 40, max: 5_000 }).map((depth) => `{"purchaseOrderId":"x","a":${'['.repeat(depth)}${']'.repeat(depth)}}`),
       fc
         .integer({ min: 1_000, max: 200_000 })

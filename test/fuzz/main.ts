@@ -23,7 +23,7 @@ const { minutes, seed } = new Command('fuzz')
 const longestPauseMs = 200
 
 /** Memory comes back to where it was: so many bytes more may stay in use, such as code that was compiled. */
-const mostKept = 16 * 1_048_576
+const maxKept = 16 * 1_048_576
 
 const stage = await openStage()
 const heapBefore = await stage.heapInUse()
@@ -46,7 +46,7 @@ clearInterval(watch)
 const heapAtOnce = await stage.metric('nodejs_heap_size_used_bytes')
 // Events that are large are worked off for some seconds yet.
 let heapAfter = await stage.heapInUse()
-for (let look = 0; look < 15 && heapAfter - heapBefore > mostKept; look += 1) {
+for (let look = 0; look < 15 && heapAfter - heapBefore > maxKept; look += 1) {
   await setTimeout(2_000)
   heapAfter = Math.min(heapAfter, await stage.heapInUse())
 }
@@ -64,4 +64,4 @@ console.log(
   ].join('\n'),
 )
 await stage.stop()
-process.exitCode = broken.length > 0 || pauseMs > longestPauseMs || heapAfter - heapBefore > mostKept ? 1 : 0
+process.exitCode = broken.length > 0 || pauseMs > longestPauseMs || heapAfter - heapBefore > maxKept ? 1 : 0

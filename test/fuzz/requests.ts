@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { z } from 'zod'
-import { hostileText, type JsonSchema, valuesOf } from './values.ts'
+import { buildValues, hostileText, type JsonSchema } from './values.ts'
 
 /** A request as it goes over the wire. */
 export interface HostileRequest {
@@ -51,10 +51,10 @@ const mediaTypes = [
 ]
 
 /** Requests to every route that an OpenAPI document names, each as the document says or in ways that it does not. `texts`: names of what is there. */
-export const requestsOf = (document: unknown, texts: readonly string[]): fc.Arbitrary<HostileRequest> => {
+export const buildRequests = (document: unknown, texts: readonly string[]): fc.Arbitrary<HostileRequest> => {
   const { paths, components } = documentSchema.parse(document)
   const resolve = (ref: string): JsonSchema => components?.schemas[ref.slice(ref.lastIndexOf('/') + 1)] ?? {}
-  const values = (schema: JsonSchema | undefined): fc.Arbitrary<unknown> => valuesOf(schema ?? {}, resolve, texts)
+  const values = (schema: JsonSchema | undefined): fc.Arbitrary<unknown> => buildValues(schema ?? {}, resolve, texts)
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
       const query = operation.parameters.filter((parameter) => parameter.in === 'query')

@@ -7,7 +7,7 @@ export interface JsonSchema {
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly anyOf?: readonly JsonSchema[]
-  readonly oneOf?: readonly JsonSchema[]
+  readonly pickOne?: readonly JsonSchema[]
   readonly allOf?: readonly JsonSchema[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly items?: JsonSchema
@@ -68,39 +68,39 @@ const hostileJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.integer({ min: 100, max: 3_000 }).map((length) => Array.from({ length }, () => ({}))),
 )
 
-const spoiltSometimes = (arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+const corruptSometimes = (arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 12, arbitrary }, { weight: 1, arbitrary: hostileJson })
 
 const deepest = 8
 
 /** Values that a schema allows, here and there with one that it does not. `resolve` follows a reference; `texts` are known names. */
-export const valuesOf = (
+export const buildValues = (
   schema: JsonSchema,
   resolve: (ref: string) => JsonSchema,
   texts: readonly string[],
   level = 0,
 ): fc.Arbitrary<unknown> => {
-  const of = (inner: JsonSchema): fc.Arbitrary<unknown> => valuesOf(inner, resolve, texts, level + 1)
+  const of = (inner: JsonSchema): fc.Arbitrary<unknown> => buildValues(inner, resolve, texts, level + 1)
   if (level > deepest) return hostileJson
   if (schema.$ref !== undefined) return of(resolve(schema.$ref))
-  if (schema.const !== undefined) return spoiltSometimes(fc.constant(schema.const))
-  if (schema.enum !== undefined) return spoiltSometimes(fc.constantFrom(...schema.enum))
-  const choices = schema.anyOf ?? schema.oneOf
+  if (schema.const !== undefined) return corruptSometimes(fc.constant(schema.const))
+  if (schema.enum !== undefined) return corruptSometimes(fc.constantFrom(...schema.enum))
+  const choices = schema.anyOf ?? schema.pickOne
   if (choices !== undefined && choices.length > 0) return fc.oneof(...choices.map(of))
   if (schema.allOf !== undefined) {
     return fc.tuple(...schema.allOf.map(of)).map((parts) => Object.assign({}, ...parts.filter((part) => part instanceof Object)))
   }
   const type = typeof schema.type === 'string' ? schema.type : schema.type?.[0]
   if (type === 'object' && schema.properties !== undefined) {
-    return spoiltSometimes(
+    return corruptSometimes(
       fc.record(Object.fromEntries(Object.entries(schema.properties).map(([name, inner]) => [name, of(inner)])), {
         requiredKeys: [],
       }),
     )
   }
-  if (type === 'array') return spoiltSometimes(fc.array(of(schema.items ?? {}), { maxLength: 3 }))
-  if (type === 'integer' || type === 'number') return spoiltSometimes(fc.oneof(fc.integer({ min: -2, max: 5 }), fc.double()))
-  if (type === 'boolean') return spoiltSometimes(fc.boolean())
+  if (type === 'array') return corruptSometimes(fc.array(of(schema.items ?? {}), { maxLength: 3 }))
+  if (type === 'integer' || type === 'number') return corruptSometimes(fc.oneof(fc.integer({ min: -2, max: 5 }), fc.double()))
+  if (type === 'boolean') return corruptSometimes(fc.boolean())
   if (type === 'string')
     return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...texts) }, { weight: 1, arbitrary: hostileText })
   return hostileJson

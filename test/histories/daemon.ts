@@ -1,17 +1,17 @@
-import { createInProcessBudget } from '../../src/clients/budget.ts'
 import { createMarketplaceClient } from '../../src/clients/marketplace/marketplace.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { profiles } from '../../src/clients/marketplace/profiles/index.ts'
-import type { After } from '../../src/clock.ts'
-import type { SellerSettings } from '../../src/config.ts'
-import { acknowledgeNewOrders } from '../../src/jobs/commands/auto-acknowledge.ts'
-import type { CommandJob, CommandParts } from '../../src/jobs/commands/engine.ts'
+import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
+import type { SellerSettings } from '../../src/config/config.ts'
+import type { CommandJob, CommandParts } from '../../src/jobs/commands/engine/engine.ts'
+import { buildSaveHooks } from '../../src/jobs/commands/kinds/auto-acknowledge.ts'
 import type { AcceptParts } from '../../src/jobs/events/accept.ts'
 import { createOrderFetcher } from '../../src/jobs/events/fetch-order.ts'
-import { createSellerRegistry, type SellerRegistry } from '../../src/jobs/sellers.ts'
-import type { SyncHooks } from '../../src/jobs/sync/resource.ts'
-import type { Database, Transaction } from '../../src/store/database.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../src/jobs/sellers/registry.ts'
+import type { SyncHooks } from '../../src/jobs/sync/engine/resource.ts'
+import type { Database, Transaction } from '../../src/store/db/database.ts'
 import { Prisma } from '../../src/store/generated/client.ts'
+import type { After } from '../../src/util/clock.ts'
 import { type Disturbance, type History, type Moment, requestTimeoutMs, settleTimeMs } from './history.ts'
 import type { Stage } from './stage.ts'
 
@@ -37,7 +37,7 @@ export interface Daemon {
   phase: Phase
   busy: boolean
   dead: boolean
-  /** A fault was thrown at the step under way: that it fails is no wonder. */
+  /** A fault was thrown at the step in progress: that it fails is no wonder. */
   disturbed: boolean
   close(): Promise<void>
 }
@@ -58,7 +58,7 @@ export interface DaemonParts {
 const intentStatement = /INSERT INTO tallyman\.command_attempts/
 
 /** Faults as Prisma words them: its own time-out of a transaction, a backend that was terminated, a connection that is gone. */
-const faultOf = (time: number): Error => {
+const findFault = (time: number): Error => {
   const named = (code: string, meta: Record<string, unknown>) =>
     new Prisma.PrismaClientKnownRequestError('a fault of the histories', { code, clientVersion: 'histories', meta })
   switch (time % 3) {
@@ -71,7 +71,7 @@ const faultOf = (time: number): Error => {
   }
 }
 
-const momentsOf: Readonly<Record<Phase, readonly [before: Moment, after: Moment] | null>> = {
+const momentsByPhase: Readonly<Record<Phase, readonly [before: Moment, after: Moment] | null>> = {
   sending: ['before intent', 'after intent'],
   sent: ['before outcome', 'after outcome'],
   'reading back': ['before read-back', 'after read-back'],
@@ -102,7 +102,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
         daemon.dead = true
         return alive()
       case 'error':
-        throw faultOf(disturbance.time)
+        throw findFault(disturbance.time)
       case 'pauses':
       case 'sleeps':
         standsStillUntilMs = stage.nowMs() + disturbance.forMs
@@ -113,7 +113,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
 
   const { database } = parts
   const watched: Database = {
-    vocabularyOf: database.vocabularyOf,
+    findVocabulary: database.findVocabulary,
     get prisma() {
       alive()
       return database.prisma
@@ -128,14 +128,14 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
     },
     transaction: async (work, options) => {
       alive()
-      const moments = momentsOf[daemon.phase]
+      const moments = momentsByPhase[daemon.phase]
       if (moments !== null) await pass(moments[0])
       let intent = false
       const result = await database.transaction((transaction) => {
         const watchedTransaction: Transaction = {
           prisma: transaction.prisma,
           record: transaction.record,
-          vocabularyOf: transaction.vocabularyOf,
+          findVocabulary: transaction.findVocabulary,
           query: transaction.query,
           execute: transaction.execute,
           send: transaction.send,
@@ -163,7 +163,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
     const happen = (): void => {
       if (isCalledOff || daemon.dead) return
       if (stage.nowMs() < standsStillUntilMs) stage.at(standsStillUntilMs, happen)
-      else void stage.begin({ name: 'a timer', process: place, commandOf: () => null }, work)
+      else void stage.begin({ name: 'a timer', process: place, buildCommand: () => null }, work)
     }
     stage.at(stage.nowMs() + delayMs, happen)
     return () => {
@@ -187,7 +187,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
     hooks: {},
     createClient: (connection, clientParts) => createMarketplaceClient(connection, { ...clientParts, now: stage.nowMs }),
   })
-  const saving = history.autoAcknowledge ? { afterSave: acknowledgeNewOrders } : {}
+  const saving = buildSaveHooks(history.autoAcknowledge ? 'on-import' : 'off')
   const daemon: Daemon = {
     place,
     sellers,
@@ -210,13 +210,13 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
       sellers,
       fetcher: createOrderFetcher({
         database: watched,
-        ordersOf: (id) => sellers.client(id).of(ordersEndpoint),
+        getOrdersClient: (id) => sellers.client(id).of(ordersEndpoint),
         quiet: { warn: (_key, fields, message) => log.warn(fields, message) },
         now: stage.nowMs,
         secondAskMs,
         ...saving,
       }),
-      wake: () => undefined,
+      onStored: () => undefined,
       settleTimeMs,
     },
     phase: 'undisturbed',

@@ -22,10 +22,10 @@ import {
 /** An effect comes so late at most, and a read of one order lags so far behind at most: together less than the settle time. */
 const latestMs = 54_000
 
-const oneOf = <Value>(...values: readonly Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values)
+const pickOne = <Value>(...values: readonly Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values)
 /** Of a list that is only known later; see `wrapped`. */
 const place = fc.nat({ max: 1 })
-const few = oneOf(1, 1, 2)
+const few = pickOne(1, 1, 2)
 
 const moment = fc.oneof(
   { weight: 4, arbitrary: fc.nat({ max: 10 }).map((steps) => steps * 1_000) },
@@ -33,9 +33,9 @@ const moment = fc.oneof(
 )
 
 const order: fc.Arbitrary<PlannedOrder> = fc.record({
-  state: oneOf('acknowledged', 'acknowledged', 'shipped', 'created'),
+  state: pickOne('acknowledged', 'acknowledged', 'shipped', 'created'),
   lines: fc.array(
-    fc.record({ units: fc.integer({ min: 2, max: 8 }), cents: oneOf(1_000, 999, 333) }).map(({ units, cents }) => ({
+    fc.record({ units: fc.integer({ min: 2, max: 8 }), cents: pickOne(1_000, 999, 333) }).map(({ units, cents }) => ({
       units,
       priceCents: units * cents,
       taxCents: Math.round(units * cents * 0.08),
@@ -46,7 +46,7 @@ const order: fc.Arbitrary<PlannedOrder> = fc.record({
 
 const lineUnits = fc.record({ line: place, units: few })
 const lines = fc.uniqueArray(lineUnits, { minLength: 1, maxLength: 2, selector: ({ line }) => line })
-const reason = oneOf(0, 0, 0, 1)
+const reason = pickOne(0, 0, 0, 1)
 
 /** What the ERP would say; what it can say depends on how the order stands, see `fittedEvent`. */
 interface Wish {
@@ -62,7 +62,7 @@ const wish: fc.Arbitrary<Wish> = fc.record({
   order: place,
   parcels: fc.array(fc.record({ tracking: few, lines }), { minLength: 1, maxLength: 2 }),
   reason,
-  cents: oneOf(null, null, null, 250),
+  cents: pickOne(null, null, null, 250),
 })
 
 /** What somebody else would do; what can be done depends on how the order stands, see `fittedDeed`. */
@@ -79,7 +79,7 @@ const deed: fc.Arbitrary<DeedWish> = fc.record({
   order: place,
   line: place,
   units: few,
-  cents: oneOf(1_080, 1_079, 250),
+  cents: pickOne(1_080, 1_079, 250),
 })
 
 interface Wished {
@@ -94,9 +94,9 @@ interface Wished {
 const wished: fc.Arbitrary<Wished> = fc.record({
   atMs: moment,
   wish,
-  copies: oneOf(1, 1, 1, 2),
-  inbox: oneOf(false, false, false, true),
-  twinAfterMs: oneOf(null, null, 0, 5_000, 5_000, 60_000),
+  copies: pickOne(1, 1, 1, 2),
+  inbox: pickOne(false, false, false, true),
+  twinAfterMs: pickOne(null, null, 0, 5_000, 5_000, 60_000),
 })
 
 const others: fc.Arbitrary<readonly Act[]> = fc
@@ -107,7 +107,7 @@ const others: fc.Arbitrary<readonly Act[]> = fc
     ),
     fc.array(
       fc
-        .tuple(oneOf(200_000, 400_000, 900_000), oneOf('retry' as const, 'reject' as const))
+        .tuple(pickOne(200_000, 400_000, 900_000), pickOne('retry' as const, 'reject' as const))
         .map(([atMs, unapplied]): Act => ({ atMs, does: 'decide', unapplied })),
       { maxLength: 1 },
     ),
@@ -115,9 +115,9 @@ const others: fc.Arbitrary<readonly Act[]> = fc
   .map((each) => each.flat())
 
 const node: fc.Arbitrary<Node> = fc.record({
-  skewMs: oneOf(0, 0, -1_500, 3_000),
-  orderLagMs: oneOf(0, 0, 2_000, 30_000, latestMs),
-  listLagMs: oneOf(0, 60_000, 300_000),
+  skewMs: pickOne(0, 0, -1_500, 3_000),
+  orderLagMs: pickOne(0, 0, 2_000, 30_000, latestMs),
+  listLagMs: pickOne(0, 60_000, 300_000),
 })
 
 // ── answers ──
@@ -125,8 +125,8 @@ const node: fc.Arbitrary<Node> = fc.record({
 type Told = Pick<Rule, 'answer' | 'effect'>
 
 const effect: fc.Arbitrary<Effect> = fc.record({
-  of: oneOf('all', 'all', 'all', 'all', 'nothing', 'nothing', 'some lines', 'some units', 'more'),
-  afterMs: oneOf(0, 0, 200, 20_000, latestMs),
+  of: pickOne('all', 'all', 'all', 'all', 'nothing', 'nothing', 'some lines', 'some units', 'more'),
+  afterMs: pickOne(0, 0, 200, 20_000, latestMs),
 })
 const nothing = { of: 'nothing', afterMs: 0 } as const
 
@@ -134,19 +134,19 @@ const nothing = { of: 'nothing', afterMs: 0 } as const
 const open: fc.Arbitrary<Answer> = fc.oneof(
   {
     weight: 5,
-    arbitrary: oneOf<Answer>({ is: 'dropped' }, { is: 'cut' }, { is: 'garbage' }, { is: 'stale' }, { is: 'partial' }),
+    arbitrary: pickOne<Answer>({ is: 'dropped' }, { is: 'cut' }, { is: 'garbage' }, { is: 'stale' }, { is: 'partial' }),
   },
-  { weight: 3, arbitrary: oneOf(408, 423, 500, 504).map((status): Answer => ({ is: 'coded', status })) },
+  { weight: 3, arbitrary: pickOne(408, 423, 500, 504).map((status): Answer => ({ is: 'coded', status })) },
   {
     weight: 2,
     arbitrary: fc
-      .tuple(oneOf(408, 425, 502, 503, 520), oneOf('html' as const, 'xml' as const, 'empty' as const, 'json' as const))
+      .tuple(pickOne(408, 425, 502, 503, 520), pickOne('html' as const, 'xml' as const, 'empty' as const, 'json' as const))
       .map(([status, body]): Answer => ({ is: 'gateway', status, body })),
   },
   { weight: 2, arbitrary: fc.boolean().map((withOrder): Answer => ({ is: 'errors', withOrder })) },
   {
     weight: 3,
-    arbitrary: oneOf<Answer>(
+    arbitrary: pickOne<Answer>(
       { is: 'true' },
       { is: 'already done' },
       { is: 'unreadable' },
@@ -158,11 +158,11 @@ const open: fc.Arbitrary<Answer> = fc.oneof(
 
 /** Answers that are only given where nothing was done. */
 const closed: fc.Arbitrary<Answer> = fc.oneof(
-  oneOf<Answer>({ is: 'refusal' }, { is: 'already done' }, { is: 'coded', status: 401 }, { is: 'coded', status: 404 }),
+  pickOne<Answer>({ is: 'refusal' }, { is: 'already done' }, { is: 'coded', status: 401 }, { is: 'coded', status: 404 }),
   fc
-    .tuple(oneOf(400, 403, 404), oneOf('html' as const, 'xml' as const, 'empty' as const, 'json' as const))
+    .tuple(pickOne(400, 403, 404), pickOne('html' as const, 'xml' as const, 'empty' as const, 'json' as const))
     .map(([status, body]): Answer => ({ is: 'gateway', status, body })),
-  oneOf(null, 5, 60).map((seconds): Answer => ({ is: 'throttled', seconds })),
+  pickOne(null, 5, 60).map((seconds): Answer => ({ is: 'throttled', seconds })),
 )
 
 const writeTold: fc.Arbitrary<Told> = fc.oneof(
@@ -172,7 +172,7 @@ const writeTold: fc.Arbitrary<Told> = fc.oneof(
 
 const readTold: fc.Arbitrary<Told> = fc
   .oneof(
-    oneOf<Answer>(
+    pickOne<Answer>(
       { is: 'true' },
       { is: 'dropped' },
       { is: 'cut' },
@@ -180,10 +180,10 @@ const readTold: fc.Arbitrary<Told> = fc
       { is: 'unreadable' },
       { is: 'another order' },
     ),
-    oneOf<Answer>({ is: 'unstorable' }, { is: 'throttled', seconds: 20 }),
-    oneOf(404, 404, 500, 403, 423).map((status): Answer => ({ is: 'coded', status })),
+    pickOne<Answer>({ is: 'unstorable' }, { is: 'throttled', seconds: 20 }),
+    pickOne(404, 404, 500, 403, 423).map((status): Answer => ({ is: 'coded', status })),
     fc
-      .tuple(oneOf(403, 404, 502), oneOf('html' as const, 'empty' as const))
+      .tuple(pickOne(403, 404, 502), pickOne('html' as const, 'empty' as const))
       .map(([status, body]): Answer => ({ is: 'gateway', status, body })),
   )
   .map((answer) => ({ answer, effect: null }))
@@ -195,28 +195,28 @@ interface RuleWish extends Omit<Rule, 'operation' | 'answer' | 'effect' | 'meanw
   readonly told: Told
 }
 
-const ruleOf = (told: fc.Arbitrary<Told>, heldMs: fc.Arbitrary<number>): fc.Arbitrary<RuleWish> =>
+const findRule = (told: fc.Arbitrary<Told>, heldMs: fc.Arbitrary<number>): fc.Arbitrary<RuleWish> =>
   fc.record({
     operation: fc.nat({ max: 11 }),
     told,
-    fromMs: oneOf(0, 0, 0, 0, 60_000, 115_000),
-    call: oneOf(1, 1, 1, 2, 3),
-    calls: oneOf(1, 1, 1, 2, 5),
+    fromMs: pickOne(0, 0, 0, 0, 60_000, 115_000),
+    call: pickOne(1, 1, 1, 2, 3),
+    calls: pickOne(1, 1, 1, 2, 5),
     node: fc.option(fc.nat({ max: 2 })),
     heldMs,
-    answerHeldMs: oneOf(0, 0, 0, 0, 20_000, 90_000, 200_000),
+    answerHeldMs: pickOne(0, 0, 0, 0, 20_000, 90_000, 200_000),
     meanwhile: fc.option(deed, { freq: 2 }),
   })
 
-const writeRule = ruleOf(writeTold, oneOf(0, 0, 0, 10_000, 25_000))
-const readRule = ruleOf(readTold, oneOf(0, 0, 0, 10_000, 100_000, 300_000))
-const tokenRule = ruleOf(fc.constant({ answer: { is: 'true' }, effect: null }), oneOf(0, 70_000, 200_000))
+const writeRule = findRule(writeTold, pickOne(0, 0, 0, 10_000, 25_000))
+const readRule = findRule(readTold, pickOne(0, 0, 0, 10_000, 100_000, 300_000))
+const tokenRule = findRule(fc.constant({ answer: { is: 'true' }, effect: null }), pickOne(0, 70_000, 200_000))
 
 const disturbance: fc.Arbitrary<Disturbance> = fc.record({
-  moment: oneOf(...moments, 'before intent', 'after intent', 'before outcome', 'after outcome'),
-  time: oneOf(1, 1, 2, 3),
-  does: oneOf('dies', 'pauses', 'pauses', 'sleeps', 'error'),
-  forMs: oneOf(1_000, 40_000, 100_000, 200_000),
+  moment: pickOne(...moments, 'before intent', 'after intent', 'before outcome', 'after outcome'),
+  time: pickOne(1, 1, 2, 3),
+  does: pickOne('dies', 'pauses', 'pauses', 'sleeps', 'error'),
+  forMs: pickOne(1_000, 40_000, 100_000, 200_000),
 })
 
 // ── fitting ──
@@ -295,7 +295,7 @@ const fittedDeed = (wanted: DeedWish, orders: readonly PlannedOrder[]): Deed => 
   }
 }
 
-const operationOf = {
+const findOperationKind = {
   accepted: 'acknowledge',
   dispatched: 'ship',
   unfulfillable: 'cancel',
@@ -312,24 +312,24 @@ const timely = (each: Rule): Rule =>
 export const histories: fc.Arbitrary<History> = fc
   .record({
     orders: fc.array(order, { minLength: 1, maxLength: 2 }),
-    processes: oneOf<1 | 2>(1, 2),
-    autoAcknowledge: oneOf(false, false, false, true),
+    processes: pickOne<1 | 2>(1, 2),
+    autoAcknowledge: pickOne(false, false, false, true),
     dice: fc.nat({ max: 1_000 }),
     nature: fc.record({
       nodes: fc.array(node, { minLength: 1, maxLength: 3 }),
       countsUnits: fc.boolean(),
-      showsRefundedUnits: oneOf(true, true, false),
+      showsRefundedUnits: pickOne(true, true, false),
       refundsKeepTracking: fc.boolean(),
-      tokenSeconds: oneOf(900, 900, 30),
+      tokenSeconds: pickOne(900, 900, 30),
     }),
     /** The orders are stored before anything is asked of them. */
-    known: oneOf(true, true, false),
+    known: pickOne(true, true, false),
     wishes: fc.array(wished, { minLength: 1, maxLength: 3 }),
     others,
     deeds: fc.array(fc.tuple(moment, deed), { maxLength: 2 }),
     writeRules: fc.array(writeRule, { minLength: 1, maxLength: 3 }),
     readRules: fc.array(readRule, { maxLength: 2 }),
-    listRules: fc.array(ruleOf(readTold, fc.constant(0)), { maxLength: 1 }),
+    listRules: fc.array(findRule(readTold, fc.constant(0)), { maxLength: 1 }),
     tokenRules: fc.array(tokenRule, { maxLength: 1 }),
     disturbances: fc.array(disturbance, { maxLength: 3 }),
   })
@@ -342,7 +342,7 @@ export const histories: fc.Arbitrary<History> = fc
         : [],
     )
     const acts = [...greetings, ...posts]
-    const writes = acts.flatMap((act) => (act.does === 'post' ? [operationOf[act.event.type]] : []))
+    const writes = acts.flatMap((act) => (act.does === 'post' ? [findOperationKind[act.event.type]] : []))
     const ruled = (operation: Rule['operation'], { told, operation: _chosen, meanwhile, ...each }: RuleWish): Rule => ({
       ...each,
       operation,
@@ -367,10 +367,10 @@ export const histories: fc.Arbitrary<History> = fc
   })
 
 /** The n-th seed of a row; rows of up to a million do not overlap. */
-export const seedOf = (row: number, index: number): number => row * 1_000_000 + index
+export const countSeed = (row: number, index: number): number => row * 1_000_000 + index
 
 /** The history of a seed: always the same. */
-export const historyOf = (seed: number): History => {
+export const buildHistory = (seed: number): History => {
   const [drawn] = fc.sample(histories, { seed, numRuns: 1, unbiased: true })
   if (drawn === undefined) throw new Error('no history was drawn')
   return drawn
@@ -386,5 +386,5 @@ export const shrink = async (
     fc.asyncProperty(histories, async (each) => !(await fails(each))),
     { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: timeLimitMs, markInterruptAsFailure: false },
   )
-  return result.counterexample?.[0] ?? historyOf(seed)
+  return result.counterexample?.[0] ?? buildHistory(seed)
 }

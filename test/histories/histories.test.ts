@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasRedisServer } from '../support/redis.ts'
-import { historyOf, seedOf } from './generator.ts'
+import { buildHistory, countSeed } from './generator.ts'
 import { play } from './play.ts'
 import { type Carry, directly, openQueues, type QueueCarrier } from './queues.ts'
-import { faultsOf, stories } from './stories.ts'
+import { listFaults, stories } from './stories.ts'
 import { openTheatre, type Theatre } from './theatre.ts'
 
 const generated = 'generated histories'
@@ -28,14 +28,14 @@ afterAll(async () => {
 })
 
 /** Of ten histories one goes through the queues on each store: they are slower, and hold no truth. */
-const carryOf = (index: number): Carry => queues[index % 10]?.carry ?? directly
+const buildCarry = (index: number): Carry => queues[index % 10]?.carry ?? directly
 
 describe('stories', () => {
   for (const story of stories) {
     const { name, history } = story
     test.concurrent(name, async () => {
       const played = await play(theatre, history)
-      const faults = faultsOf(story, played)
+      const faults = listFaults(story, played)
       if (notYet.includes(name)) expect(faults, 'this story is withstood by now: take it out of the list').not.toEqual([])
       else expect(faults, played.trace.join('\n')).toEqual([])
     })
@@ -47,11 +47,11 @@ describe(generated, () => {
   test('are withstood', async () => {
     const broken: string[] = []
     const each = async (index: number): Promise<void> => {
-      const seed = seedOf(1, index)
-      const played = await play(theatre, historyOf(seed), carryOf(index))
+      const seed = countSeed(1, index)
+      const played = await play(theatre, buildHistory(seed), buildCarry(index))
       if (played.violations.length > 0)
         broken.push(
-          `npm run histories -- --only ${seed}${index % 10 < stores.length ? ` --queues ${stores[index % 10]}` : ''}: ${faultsOf({}, played).join('; ')}`,
+          `npm run histories -- --only ${seed}${index % 10 < stores.length ? ` --queues ${stores[index % 10]}` : ''}: ${listFaults({}, played).join('; ')}`,
         )
     }
     // While they are known to fail a few of them tell as much.

@@ -2,15 +2,15 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Command, Option } from 'commander'
-import { historyOf, seedOf, shrink } from './generator.ts'
+import { buildHistory, countSeed, shrink } from './generator.ts'
 import { playHiding } from './hidden/play.ts'
 import type { History } from './history.ts'
 import type { RuleName } from './oracle.ts'
 import { type Played, play } from './play.ts'
 import { type CarrierName, type Carry, carriers, directly, openQueues, type QueueCarrier } from './queues.ts'
 import { playReadings } from './reading/main.ts'
-import { faultsOf, stories } from './stories.ts'
-import { codeOf } from './story.ts'
+import { listFaults, stories } from './stories.ts'
+import { errorCode } from './story.ts'
 import { openTheatre, type Theatre } from './theatre.ts'
 
 const whole = (text: string): number => {
@@ -23,7 +23,7 @@ const program = new Command('histories')
   .description(
     'Plays hostile histories against the command engine, over a Postgres of its own. Ends with 1 when one is not withstood.',
   )
-  .option('--reading', 'histories of reading instead: lists that lie, cursors that die, pages that spoil')
+  .option('--reading', 'histories of reading instead: lists that lie, cursors that die, pages that corrupt')
   .option(
     '--hidden <number>',
     'with --reading: so many orders, of which the sandbox hides 1 % from its lists for ever, and 5 % for a day',
@@ -69,35 +69,35 @@ const openAll = async (): Promise<void> => {
   const wanted = options.queues === 'both' ? (['postgres', 'redis'] as const) : options.queues === 'none' ? [] : [options.queues]
   for (const store of wanted) queues.push(await openQueues(store))
 }
-const carryOf = (seed: number): Carry => queues[seed % queues.length]?.carry ?? directly
+const buildCarry = (seed: number): Carry => queues[seed % queues.length]?.carry ?? directly
 
 const tellStories = async (theatre: Theatre, words: string): Promise<boolean> => {
   let withstood = true
   for (const story of stories.filter(({ name }) => name.includes(words))) {
-    const played = await play(theatre, story.history, carryOf(0))
-    const faults = faultsOf(story, played)
+    const played = await play(theatre, story.history, buildCarry(0))
+    const faults = listFaults(story, played)
     withstood &&= faults.length === 0
     tell(story.name, played, faults)
   }
   return withstood
 }
 
-const rulesOf = (played: Played): ReadonlySet<RuleName> => new Set(played.violations.map(({ rule }) => rule))
+const findRules = (played: Played): ReadonlySet<RuleName> => new Set(played.violations.map(({ rule }) => rule))
 
 const tellFailure = async (theatre: Theatre, seed: number, played: Played): Promise<void> => {
-  console.log(`\nseed ${seed} is not withstood:\n${faultsOf({}, played).join('\n')}`)
+  console.log(`\nseed ${seed} is not withstood:\n${listFaults({}, played).join('\n')}`)
   if (!options.shrink) return
-  const rules = rulesOf(played)
+  const rules = findRules(played)
   const [worst] = rules
   const fails = async (history: History): Promise<boolean> => {
-    const again = await play(theatre, history, carryOf(seed))
-    return worst !== undefined && rulesOf(again).has(worst)
+    const again = await play(theatre, history, buildCarry(seed))
+    return worst !== undefined && findRules(again).has(worst)
   }
   console.log(`looking for a shorter one that breaks the rule "${worst}"`)
   const short = await shrink(seed, fails, 120_000)
-  const again = await play(theatre, short, carryOf(seed))
-  tell(`seed ${seed}, shortened`, again, faultsOf({}, again))
-  console.log(`to keep it, in test/histories/stories:\n${codeOf(short)}\n`)
+  const again = await play(theatre, short, buildCarry(seed))
+  tell(`seed ${seed}, shortened`, again, listFaults({}, again))
+  console.log(`to keep it, in test/histories/stories:\n${errorCode(short)}\n`)
 }
 
 const hourMs = 3_600_000
@@ -140,9 +140,9 @@ const playMany = async (theatre: Theatre): Promise<boolean> => {
   }
   const worker = async (): Promise<void> => {
     while (next < end && !stop) {
-      const seed = seedOf(options.seed, next)
+      const seed = countSeed(options.seed, next)
       next += 1
-      const played = await play(theatre, historyOf(seed), carryOf(seed))
+      const played = await play(theatre, buildHistory(seed), buildCarry(seed))
       done += 1
       commands += played.commands.length
       held += played.holds.length
@@ -155,9 +155,9 @@ const playMany = async (theatre: Theatre): Promise<boolean> => {
       }
       if (played.violations.length > 0) {
         failed += 1
-        for (const rule of rulesOf(played)) broken.set(rule, (broken.get(rule) ?? 0) + 1)
+        for (const rule of findRules(played)) broken.set(rule, (broken.get(rule) ?? 0) + 1)
         stop ||= options.goOn !== true
-        if (options.goOn === true) console.log(`\rseed ${seed}: ${faultsOf({}, played).join('; ')}`)
+        if (options.goOn === true) console.log(`\rseed ${seed}: ${listFaults({}, played).join('; ')}`)
         else if (failed === 1) await tellFailure(theatre, seed, played)
       }
       if (done % 100 === 0) await writeState(Math.max(0, next - options.atOnce))
@@ -188,10 +188,10 @@ try {
     process.exitCode = (await playReadings(theatre, { ...rest, from, only, story, goOn })) ? 0 : 1
   } else if (options.story !== undefined) process.exitCode = (await tellStories(theatre, options.story)) ? 0 : 1
   else if (options.only !== undefined) {
-    const history = historyOf(options.only)
-    const played = await play(theatre, history, carryOf(options.only))
-    tell(`seed ${options.only}`, played, faultsOf({}, played))
-    console.log(codeOf(history))
+    const history = buildHistory(options.only)
+    const played = await play(theatre, history, buildCarry(options.only))
+    tell(`seed ${options.only}`, played, listFaults({}, played))
+    console.log(errorCode(history))
     if (played.violations.length > 0 && options.shrink) await tellFailure(theatre, options.only, played)
     process.exitCode = played.violations.length === 0 ? 0 : 1
   } else process.exitCode = (await playMany(theatre)) ? 0 : 1

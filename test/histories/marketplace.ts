@@ -3,7 +3,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { z } from 'zod'
 import type { Answer, Deed, Effect, Nature, Node, Operation, PlannedOrder, Rule } from './history.ts'
 import type { Stage } from './stage.ts'
-import { type Asked, type AskedEntry, alreadyDoneWords, happen, orderOnTheWire, possible, type TrueOrder } from './truth.ts'
+import {
+  type Asked,
+  type AskedEntry,
+  alreadyDoneWords,
+  happen,
+  orderOnTheWire,
+  possible,
+  type TrueOrder,
+  tooWideNumber,
+} from './truth.ts'
 
 /** Something that truly happened to a line. */
 export interface TrueEffect {
@@ -42,9 +51,9 @@ export interface World {
   readonly requests: readonly TrueRequest[]
   /** When a rule was applied or something was done last, virtual epoch ms; rules without an end do not count. */
   lastDisturbedMs(): number
-  orderOf(purchaseOrderId: string): TrueOrder
+  orderExpression(purchaseOrderId: string): TrueOrder
   /** Effects that will still come of a command's requests. */
-  pendingOf(commandId: string): number
+  countPending(commandId: string): number
   perform(deed: Deed): void
   answer(request: Incoming): Promise<Reply>
 }
@@ -124,8 +133,8 @@ const wireEntries = z.array(
 )
 const wireBody = z.record(z.string(), z.object({ orderLines: z.object({ orderLine: wireEntries }) }))
 
-const writeOf = { acknowledge: 'acknowledge', shipping: 'ship', cancel: 'cancel', refund: 'refund' } as const
-type Write = (typeof writeOf)[keyof typeof writeOf]
+const writeKind = { acknowledge: 'acknowledge', shipping: 'ship', cancel: 'cancel', refund: 'refund' } as const
+type Write = (typeof writeKind)[keyof typeof writeKind]
 
 const cents = (value: number): number => Math.round(-value * 100)
 
@@ -226,7 +235,7 @@ const gatewayBodies = {
 
 const initialStatus = { created: 'Created', acknowledged: 'Acknowledged', shipped: 'Shipped' } as const
 
-const truthOf = (planned: PlannedOrder, purchaseOrderId: string): TrueOrder => ({
+const buildTruth = (planned: PlannedOrder, purchaseOrderId: string): TrueOrder => ({
   purchaseOrderId,
   lines: planned.lines.map((line, place) => ({
     lineNumber: String(place + 1),
@@ -253,7 +262,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
   const versions = new Map<string, Version[]>()
   for (const [place, planned] of orders.entries()) {
     const id = purchaseOrderId(place)
-    versions.set(id, [{ atMs: Number.NEGATIVE_INFINITY, order: truthOf(planned, id) }])
+    versions.set(id, [{ atMs: Number.NEGATIVE_INFINITY, order: buildTruth(planned, id) }])
   }
   const effects: TrueEffect[] = []
   const requests: TrueRequest[] = []
@@ -295,7 +304,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
     const id = purchaseOrderId(deed.order)
     const order = latest(id)
     if (order === null) return
-    const entryOf = (line: number, units: number | null, mark: string, given = 0): AskedEntry => ({
+    const buildEntry = (line: number, units: number | null, mark: string, given = 0): AskedEntry => ({
       lineNumber: String(line + 1),
       units,
       mark,
@@ -306,20 +315,20 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
       switch (deed.does) {
         case 'buyer cancels': {
           const lines = deed.line === null ? order.lines.map((_, place) => place) : [deed.line]
-          return { kind: 'cancel', entries: lines.map((line) => entryOf(line, deed.units, 'BUYER_REMORSE')) }
+          return { kind: 'cancel', entries: lines.map((line) => buildEntry(line, deed.units, 'BUYER_REMORSE')) }
         }
         case 'colleague acknowledges':
-          return { kind: 'acknowledge', entries: order.lines.map((_, line) => entryOf(line, null, '')) }
+          return { kind: 'acknowledge', entries: order.lines.map((_, line) => buildEntry(line, null, '')) }
         case 'colleague ships':
-          return { kind: 'ship', entries: [entryOf(deed.line, deed.units, `COLLEAGUE${id}`)] }
+          return { kind: 'ship', entries: [buildEntry(deed.line, deed.units, `COLLEAGUE${id}`)] }
         case 'colleague cancels':
-          return { kind: 'cancel', entries: [entryOf(deed.line, deed.units, 'SELLER_CANCEL_FRAUD_STOP_SHIPMENT')] }
+          return { kind: 'cancel', entries: [buildEntry(deed.line, deed.units, 'SELLER_CANCEL_FRAUD_STOP_SHIPMENT')] }
         case 'colleague refunds':
-          return { kind: 'refund', entries: [entryOf(deed.line, deed.units, 'General adjustment', deed.cents)] }
+          return { kind: 'refund', entries: [buildEntry(deed.line, deed.units, 'General adjustment', deed.cents)] }
         case 'marketplace refunds':
-          return { kind: 'refund', entries: [entryOf(deed.line, deed.units, 'Finance -> Goodwill', deed.cents)] }
+          return { kind: 'refund', entries: [buildEntry(deed.line, deed.units, 'Finance -> Goodwill', deed.cents)] }
         case 'carrier delivers':
-          return { kind: 'deliver', entries: [entryOf(deed.line, deed.units, '')] }
+          return { kind: 'deliver', entries: [buildEntry(deed.line, deed.units, '')] }
       }
     })()
     const words = commit(id, possible(order, asked), {
@@ -336,16 +345,16 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
     is: 'answer',
     cut: false,
     status,
-    body,
+    body: body.replaceAll(JSON.stringify(tooWideNumber), '1e200000'),
     headers: { 'content-type': 'application/json', date: new Date(stage.nowMs() + node.skewMs).toUTCString(), ...headers },
   })
 
-  const operationOf = ({ method, path }: Incoming): { operation: Operation; id: string | null; write: Write | null } => {
+  const findOperationKind = ({ method, path }: Incoming): { operation: Operation; id: string | null; write: Write | null } => {
     const [, , , id, action] = path.split('?')[0]?.split('/') ?? []
     if (path.startsWith('/v3/token')) return { operation: 'token', id: null, write: null }
     if (id === undefined || id === 'released') return { operation: 'list', id: null, write: null }
     if (method === 'GET') return { operation: 'get', id, write: null }
-    const write = Object.entries(writeOf).find(([name]) => name === action)?.[1]
+    const write = Object.entries(writeKind).find(([name]) => name === action)?.[1]
     if (write === undefined) throw new Error(`the marketplace of the histories has no ${method} ${path}`)
     return { operation: write, id, write }
   }
@@ -427,7 +436,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
   const written = (rule: Rule | undefined, node: Node, id: string, write: Write, request: Incoming): { reply: () => Reply } => {
     const before = latest(id)
     if (before === null) return { reply: () => reply(node, 404, faultBody(404, 'No orders found')) }
-    const commandId = stage.current()?.commandOf() ?? null
+    const commandId = stage.current()?.buildCommand() ?? null
     const cause = {
       by: 'us',
       commandId,
@@ -462,7 +471,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
   }
 
   const answer = async (request: Incoming): Promise<Reply> => {
-    const { operation, id, write } = operationOf(request)
+    const { operation, id, write } = findOperationKind(request)
     stage.tick(travelMs)
     const call = (counts.get(operation) ?? 0) + 1
     counts.set(operation, call)
@@ -482,7 +491,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
       atMs: stage.nowMs(),
       operation,
       correlationId: request.correlationId,
-      commandId: stage.current()?.commandOf() ?? null,
+      commandId: stage.current()?.buildCommand() ?? null,
       purchaseOrderId: id,
       answered: rule?.answer.is ?? null,
       did: rule?.effect?.of ?? null,
@@ -513,12 +522,12 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
     effects,
     requests,
     lastDisturbedMs: () => lastDisturbedMs,
-    orderOf: (id) => {
+    orderExpression: (id) => {
       const order = latest(id)
       if (order === null) throw new Error(`there is no order ${id}`)
       return order
     },
-    pendingOf: (commandId) => pending.get(commandId) ?? 0,
+    countPending: (commandId) => pending.get(commandId) ?? 0,
     perform,
     answer: (request) =>
       answer(request).catch((error: unknown): Reply => {
@@ -536,7 +545,7 @@ export interface Marketplace {
   stop(): Promise<void>
 }
 
-const headerOf = (request: IncomingMessage, ending: string): string | null => {
+const findHeader = (request: IncomingMessage, ending: string): string | null => {
   const value = Object.entries(request.headers).find(([name]) => name.endsWith(ending))?.[1]
   return typeof value === 'string' ? value : null
 }
@@ -570,7 +579,7 @@ export const startMarketplace = async (): Promise<Marketplace> => {
         .answer({
           method: request.method ?? '',
           path: `/${rest.join('/')}`,
-          correlationId: headerOf(request, '_qos.correlation_id'),
+          correlationId: findHeader(request, '_qos.correlation_id'),
           body: Buffer.concat(chunks).toString(),
         })
         .then((answer) => respond(response, answer))

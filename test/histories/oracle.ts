@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { parseCommand, unitsOf } from '../../src/domain/command.ts'
-import type { LineDecision } from '../../src/domain/decision.ts'
-import { refundTotal } from '../../src/domain/refunds.ts'
+import { listUnits, parseCommand } from '../../src/domain/commands/command.ts'
+import type { LineDecision } from '../../src/domain/commands/decision.ts'
+import { refundTotal } from '../../src/domain/refunds/refunds.ts'
 import type { History } from './history.ts'
 import type { TrueEffect, World } from './marketplace.ts'
 
@@ -127,9 +127,9 @@ interface AskedLine {
   readonly cents: number
 }
 
-const askedOf = ({ kind, payload }: EndedCommand): readonly AskedLine[] => {
+const parseAsked = ({ kind, payload }: EndedCommand): readonly AskedLine[] => {
   const content = parseCommand(kind, payload)
-  return unitsOf(content.payload).map(({ lineNumber, quantity }) => {
+  return listUnits(content.payload).map(({ lineNumber, quantity }) => {
     const charges =
       content.kind === 'refund'
         ? content.payload.lines.filter((line) => line.lineNumber === lineNumber).flatMap((line) => line.charges)
@@ -143,14 +143,14 @@ const askedOf = ({ kind, payload }: EndedCommand): readonly AskedLine[] => {
  * be said line by line: other money than was asked, or a part of the units that share it.
  */
 export const linesDecided = (world: World, command: EndedCommand, unapplied: 'retry' | 'reject'): LineDecision[] | null => {
-  const open = askedOf({ ...command, payload: command.open ?? command.payload })
-  const whole = askedOf(command)
+  const open = parseAsked({ ...command, payload: command.open ?? command.payload })
+  const whole = parseAsked(command)
   // Several entries of one line cannot be told apart by what happened to it.
   if (new Set(open.map(({ lineNumber }) => lineNumber)).size < open.length) return null
   const decisions: LineDecision[] = []
   for (const { lineNumber, units, cents } of open) {
     const before = whole.filter((line) => line.lineNumber === lineNumber).reduce((sum, line) => sum + line.units, 0) - units
-    const sum = sumOf(ours(world, command), lineNumber)
+    const sum = sumAll(ours(world, command), lineNumber)
     const applied = sum.units - before
     if (applied < 0 || applied > units || before > 0) return null
     if (command.kind === 'refund' && !(sum.cents === 0 && applied === 0) && !(sum.cents === cents && applied === units))
@@ -165,22 +165,22 @@ export const linesDecided = (world: World, command: EndedCommand, unapplied: 're
 const ours = (world: World, command: EndedCommand): readonly TrueEffect[] =>
   world.effects.filter((effect) => effect.commandId === command.id)
 
-const sumOf = (effects: readonly TrueEffect[], lineNumber: string): { units: number; cents: number } =>
+const sumAll = (effects: readonly TrueEffect[], lineNumber: string): { units: number; cents: number } =>
   effects
     .filter((effect) => effect.lineNumber === lineNumber)
     .reduce((sum, { units, cents }) => ({ units: sum.units + units, cents: sum.cents + cents }), { units: 0, cents: 0 })
 
 /** How much of a command has truly happened; `coming`: a part is still to come. */
-export const truthOf = (world: World, command: EndedCommand): 'whole' | 'none' | 'part' | 'coming' => {
-  if (world.pendingOf(command.id) > 0) return 'coming'
+export const buildTruth = (world: World, command: EndedCommand): 'whole' | 'none' | 'part' | 'coming' => {
+  if (world.countPending(command.id) > 0) return 'coming'
   const effects = ours(world, command)
-  const asked = askedOf(command)
+  const asked = parseAsked(command)
   if (asked.length === 0) {
-    const { lines } = world.orderOf(command.purchaseOrderId)
+    const { lines } = world.orderExpression(command.purchaseOrderId)
     if (effects.length === 0) return 'none'
     return lines.some(({ statuses }) => statuses.some(({ status }) => status === 'Created')) ? 'part' : 'whole'
   }
-  const sums = asked.map((line) => ({ line, sum: sumOf(effects, line.lineNumber) }))
+  const sums = asked.map((line) => ({ line, sum: sumAll(effects, line.lineNumber) }))
   if (sums.every(({ line, sum }) => sum.units === line.units && sum.cents === line.cents)) return 'whole'
   return sums.every(({ sum }) => sum.units === 0 && sum.cents === 0) ? 'none' : 'part'
 }
@@ -206,9 +206,9 @@ export const judge = ({ history, world, record, posted, thrown }: Evidence): Ver
   for (const [place, command] of record.commands.entries()) {
     const name = describe(command, place)
     const effects = ours(world, command)
-    const asked = askedOf(command)
+    const asked = parseAsked(command)
     for (const line of asked) {
-      const sum = sumOf(
+      const sum = sumAll(
         effects.filter(({ inflated }) => !inflated),
         line.lineNumber,
       )
@@ -216,7 +216,7 @@ export const judge = ({ history, world, record, posted, thrown }: Evidence): Ver
       else if (sum.cents > line.cents)
         breach('double', `${name}: ${sum.cents} cents on line ${line.lineNumber}, ${line.cents} asked`)
     }
-    const truth = truthOf(world, command)
+    const truth = buildTruth(world, command)
     if (command.state === 'confirmed') {
       // Of a command that was decided line by line a part may stand for ever as not applied.
       const partly = command.parted && truth === 'part'
@@ -280,7 +280,9 @@ export const judge = ({ history, world, record, posted, thrown }: Evidence): Ver
 
 /** Acknowledge is about its goal: no unit stands in Created any more. */
 const goalReached = (world: World, command: EndedCommand): boolean =>
-  world.orderOf(command.purchaseOrderId).lines.every(({ statuses }) => statuses.every(({ status }) => status !== 'Created'))
+  world
+    .orderExpression(command.purchaseOrderId)
+    .lines.every(({ statuses }) => statuses.every(({ status }) => status !== 'Created'))
 
 /** After so many requests in vain a person may be asked, however plain the order is. */
 const patientAttempts = 6
@@ -298,7 +300,7 @@ const isPlain = (history: History, world: World, command: EndedCommand): boolean
           ['true', 'stale', 'partial', 'errors', 'already done', 'unreadable'].includes(answered)) ||
         (did === null && answered === 'already done')),
   )
-  const truth = truthOf(world, command)
+  const truth = buildTruth(world, command)
   return (
     !touched &&
     !endless &&
@@ -330,13 +332,13 @@ const knownBefore = (history: History, world: World, effect: TrueEffect): readon
   )
 }
 
-const lineOf = (world: World, { purchaseOrderId, lineNumber }: Pick<TrueEffect, 'purchaseOrderId' | 'lineNumber'>) =>
-  world.orderOf(purchaseOrderId).lines.find((line) => line.lineNumber === lineNumber)
+const findLine = (world: World, { purchaseOrderId, lineNumber }: Pick<TrueEffect, 'purchaseOrderId' | 'lineNumber'>) =>
+  world.orderExpression(purchaseOrderId).lines.find((line) => line.lineNumber === lineNumber)
 
 const overpayments = (history: History, world: World): readonly string[] =>
   world.effects.flatMap((effect) => {
     if (effect.by !== 'us' || effect.kind !== 'refund' || effect.inflated) return []
-    const line = lineOf(world, effect)
+    const line = findLine(world, effect)
     const before = knownBefore(history, world, effect).filter(({ kind, inflated }) => kind === 'refund' && !inflated)
     if (line === undefined) return []
     const given = before.reduce((sum, { cents }) => sum + cents, effect.cents)
@@ -349,7 +351,7 @@ const excesses = (history: History, world: World): readonly string[] => {
   const shown: { readonly [Kind in TrueEffect['kind']]?: boolean } = { cancel: true, refund: history.nature.showsRefundedUnits }
   return world.effects.flatMap((effect) => {
     if (effect.by !== 'us' || effect.inflated || !['ship', 'cancel', 'refund'].includes(effect.kind)) return []
-    const line = lineOf(world, effect)
+    const line = findLine(world, effect)
     const rivals = effect.kind === 'refund' ? ['refund'] : ['ship', 'cancel']
     const before = knownBefore(history, world, effect).filter(
       ({ kind, by, inflated }) => rivals.includes(kind) && !inflated && (by === 'us' || shown[effect.kind] === true),
@@ -367,7 +369,9 @@ const wrongMoney = (history: History, world: World, record: Record): readonly st
     const act = history.acts[Number(command.event?.replace('event-', ''))]
     if (command.kind !== 'refund' || act?.does !== 'post' || act.event.type !== 'credit') return []
     const named = act.event.lines.some(({ cents }) => cents !== null)
-    return named ? [] : askedOf(command).map((asked) => ({ ...asked, command, line: lineOf(world, { ...command, ...asked }) }))
+    return named
+      ? []
+      : parseAsked(command).map((asked) => ({ ...asked, command, line: findLine(world, { ...command, ...asked }) }))
   })
   const odd = shares.flatMap(({ line, units, cents, lineNumber }) => {
     if (line === undefined) return []

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { MarketplaceFailure } from '../../src/clients/errors.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../src/jobs/events/process.ts'
-import { orders as ordersResource } from '../../src/jobs/sync/orders.ts'
-import { decideCommand } from '../../src/store/command-decisions.ts'
-import { recordSellers } from '../../src/store/sellers.ts'
-import { storageFault } from '../../src/store/versions.ts'
-import { toldParcel } from '../support/events.ts'
-import { randomOf } from '../support/random.ts'
+import { orders as ordersResource } from '../../src/jobs/sync/resources/orders.ts'
+import { decideCommand } from '../../src/store/commands/command-decisions.ts'
+import { recordSellers } from '../../src/store/sellers/sellers.ts'
+import { storageFault } from '../../src/store/versioned/versions.ts'
+import { reportedParcel } from '../support/events.ts'
+import { buildRandom } from '../support/random.ts'
 import { runCommand } from '../support/run-command.ts'
 import { setClock } from './clock.ts'
 import { createDaemon, type Daemon } from './daemon.ts'
 import { type Act, type Disturbance, type History, type Moment, type PlannedEvent, settleTimeMs } from './history.ts'
 import { createWorld } from './marketplace.ts'
-import { judge, linesDecided, type Posted, readRecord, truthOf, type Verdict } from './oracle.ts'
+import { buildTruth, judge, linesDecided, type Posted, readRecord, type Verdict } from './oracle.ts'
 import { type Carry, directly } from './queues.ts'
 import { createStage } from './stage.ts'
 import type { Slot, Theatre } from './theatre.ts'
@@ -31,14 +31,14 @@ export interface Played extends Verdict {
 /** When every history begins. */
 const beginningMs = Date.UTC(2026, 10, 20, 12)
 /** From the last disturbance on, everything must be settled within so long. */
-const patienceMs = 30 * settleTimeMs
+const maxWaitMs = 30 * settleTimeMs
 /** More steps than that are as bad as no end. */
-const mostSteps = 600
+const maxSteps = 600
 const restartMs = 5_000
 /** The relay finds what no job stands for. */
 const relayMs = 15_000
 const postAgainMs = 5_000
-const mostPosts = 10
+const maxPosts = 10
 
 const cancelReasons = ['SELLER_CANCEL_OUT_OF_STOCK', 'SELLER_CANCEL_PRICING_ERROR'] as const
 const refundReasons = ['DamagedItem', 'CustomerChangedMind'] as const
@@ -46,14 +46,14 @@ const refundReasons = ['DamagedItem', 'CustomerChangedMind'] as const
 const lineNumber = (line: number): string => String(line + 1)
 const decimal = (cents: number): string => (cents / 100).toFixed(2)
 
-const eventOf = (event: PlannedEvent, sellerId: string, purchaseOrderId: string): { type: string; data: object } => {
+const buildEvent = (event: PlannedEvent, sellerId: string, purchaseOrderId: string): { type: string; data: object } => {
   const address = { sellerId, purchaseOrderId }
   switch (event.type) {
     case 'accepted':
       return { type: 'erp.order.accepted', data: address }
     case 'dispatched': {
       const parcels = event.parcels.map(({ tracking, lines }) =>
-        toldParcel(
+        reportedParcel(
           `1Z${purchaseOrderId}${tracking}`,
           ...lines.map(({ line, units }) => ({ lineNumber: lineNumber(line), quantity: units })),
         ),
@@ -130,7 +130,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     purchaseOrderId,
     tell,
   })
-  const random = randomOf(history.dice)
+  const random = buildRandom(history.dice)
   const times = new Map<Moment, number>()
   let lastDisturbedMs = beginningMs
   const disturbance = (moment: Moment): Disturbance | null => {
@@ -146,6 +146,8 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     sellerId,
     clientId: 'client',
     clientSecret: 'secret',
+    refreshToken: null,
+    partnerId: null,
     profile: 'walmart-us',
     headerPrefix: null,
     quantityField: null,
@@ -181,7 +183,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
   /** Runs one step in a process. */
   const begin = async (
     daemon: Daemon,
-    what: { name: string; commandOf: () => string | null; key: string },
+    what: { name: string; buildCommand: () => string | null; key: string },
     work: () => Promise<void>,
   ) => {
     steps += 1
@@ -206,18 +208,15 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
         daemons[daemon.place] = start(daemon.place)
       })
     }
-    await stage.begin({ name: what.name, process: daemon.place, commandOf: what.commandOf }, ended)
+    await stage.begin({ name: what.name, process: daemon.place, buildCommand: what.buildCommand }, ended)
   }
 
   const runStep = (daemon: Daemon, { id, state }: DueRow): Promise<void> => {
-    // One that is wanted earlier may go in place of the command, and is the last one then.
-    const underWay = new Set([id])
-    const commandOf = (): string | null => [...underWay].at(-1) ?? null
-    return begin(daemon, { name: `${state} command ${id.slice(0, 8)}`, commandOf, key: id }, async () => {
+    return begin(daemon, { name: `${state} command ${id.slice(0, 8)}`, buildCommand: () => id, key: id }, async () => {
       tell(`process ${daemon.place} takes ${state} command ${id.slice(0, 8)}`)
       daemon.phase = state === 'pending' ? 'sending' : 'reading back'
-      const job = { signal: new AbortController().signal, log: daemon.log, underWay }
-      const command = { ...daemon.command, onRunForAnother: (other: string) => void notBefore.delete(other) }
+      const job = { signal: new AbortController().signal, log: daemon.log }
+      const command = { ...daemon.command, onEarlierDue: (other: string) => void notBefore.delete(other) }
       const outcome = await carry({ name: 'command.run', data: { commandId: id } }, () => runCommand(command, id, job))
       if (outcome === 'missed') notBefore.set(id, stage.nowMs() + relayMs)
       else if ('runAgainAt' in outcome) {
@@ -228,7 +227,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
   }
 
   const processEvent = (daemon: Daemon, { id }: DueRow): Promise<void> =>
-    begin(daemon, { name: `event ${id}`, commandOf: () => null, key: `event ${id}` }, async () => {
+    begin(daemon, { name: `event ${id}`, buildCommand: () => null, key: `event ${id}` }, async () => {
       daemon.phase = 'accepting'
       await carry({ name: 'event.process', data: { source, id } }, async () => {
         const result = await processReceivedEvent(daemon.accept, { source, id }, new AbortController().signal)
@@ -248,18 +247,18 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
           const verdict = await acceptEvents(daemon.accept, [{ source, id, ...event }], new AbortController().signal)
           const told = verdict.ok ? (verdict.receipts[0]?.state ?? 'nothing') : `${verdict.reason} ${JSON.stringify(verdict)}`
           tell(`process ${daemon.place}: event ${id} (${event.type}) is ${told}`)
-          if (verdict.ok) posted.set(id, { id, accepted: true, purchaseOrderId: purchaseOrderOf(event.data) })
+          if (verdict.ok) posted.set(id, { id, accepted: true, purchaseOrderId: formatPurchaseOrder(event.data) })
           else if (posted.get(id)?.accepted !== true)
-            posted.set(id, { id, accepted: false, purchaseOrderId: purchaseOrderOf(event.data) })
+            posted.set(id, { id, accepted: false, purchaseOrderId: formatPurchaseOrder(event.data) })
         } catch (error) {
           // Whoever gets no answer, or a fault, posts again.
-          if (tries < mostPosts) post(id, event, stage.nowMs() + postAgainMs, tries + 1)
+          if (tries < maxPosts) post(id, event, stage.nowMs() + postAgainMs, tries + 1)
           throw error
         }
       },
     })
   }
-  const purchaseOrderOf = (data: object): string => ('purchaseOrderId' in data ? String(data.purchaseOrderId) : '')
+  const formatPurchaseOrder = (data: object): string => ('purchaseOrderId' in data ? String(data.purchaseOrderId) : '')
 
   const synchronise = async (daemon: Daemon): Promise<void> => {
     daemon.phase = 'undisturbed'
@@ -290,7 +289,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
   const decideAll = async (unapplied: 'retry' | 'reject', blindly: boolean): Promise<void> => {
     const record = await readRecord(slot.client, sellerId, source)
     for (const command of record.commands.filter(({ state }) => state === 'held')) {
-      const applied = truthOf(world, command)
+      const applied = buildTruth(world, command)
       const whole = blindly || applied === 'none' ? unapplied : applied === 'whole' ? 'confirm' : null
       const lines = whole === null ? linesDecided(world, command, unapplied) : null
       const decision = whole ?? (lines === null ? null : 'line by line')
@@ -307,7 +306,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     const id = `event-${place}`
     switch (act.does) {
       case 'post': {
-        const event = eventOf(act.event, sellerId, purchaseOrderId(act.event.order))
+        const event = buildEvent(act.event, sellerId, purchaseOrderId(act.event.order))
         if (!act.inbox) for (let copy = 0; copy < act.copies; copy += 1) post(id, event, atMs, 1)
         else
           stage.at(atMs, () => {
@@ -341,7 +340,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
         type,
         data,
       ])
-      posted.set(id, { id, accepted: true, purchaseOrderId: purchaseOrderOf(data) })
+      posted.set(id, { id, accepted: true, purchaseOrderId: formatPurchaseOrder(data) })
       tell(`event ${id} (${type}) lies in the inbox`)
     }
     for (const { unapplied, blindly = false } of decisions.splice(0)) await decideAll(unapplied, blindly)
@@ -359,7 +358,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     for (const errand of errands) {
       const go = async (daemon: Daemon): Promise<void> => {
         errands.splice(errands.indexOf(errand), 1)
-        await begin(daemon, { name: errand.name, commandOf: () => null, key: errand.name }, () => errand.run(daemon))
+        await begin(daemon, { name: errand.name, buildCommand: () => null, key: errand.name }, () => errand.run(daemon))
       }
       due.push({ atMs: Math.max(errand.atMs, stage.nowMs()), go })
     }
@@ -380,8 +379,8 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
       const arrangedAtMs = stage.nextAtMs()
       if (due === null && arrangedAtMs === null) break
       const atMs = Math.min(due?.atMs ?? Number.POSITIVE_INFINITY, arrangedAtMs ?? Number.POSITIVE_INFINITY)
-      const deadlineMs = Math.max(world.lastDisturbedMs(), lastDisturbedMs) + patienceMs
-      if ((atMs > deadlineMs && errands.length === 0) || steps >= mostSteps) break
+      const deadlineMs = Math.max(world.lastDisturbedMs(), lastDisturbedMs) + maxWaitMs
+      if ((atMs > deadlineMs && errands.length === 0) || steps >= maxSteps) break
       stage.moveTo(atMs)
       await setTime()
       if (arrangedAtMs !== null && arrangedAtMs <= atMs) {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLogger, createQuietLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { createQueueBackend } from '../../src/queues/backend.ts'
-import { type JobOutcome, type JobToEnqueue, jobIdOf } from '../../src/queues/jobs.ts'
-import type { JobContext } from '../../src/queues/runs.ts'
+import { createQueueBackend } from '../../src/queues/backend/backend.ts'
+import type { JobContext } from '../../src/queues/job-runner.ts'
+import { buildJobId, type JobOutcome, type JobToEnqueue } from '../../src/queues/jobs.ts'
 import { createQueueRuntime } from '../../src/queues/runtime.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -11,7 +11,7 @@ import { startTestRedis } from '../support/redis.ts'
 /** A job whose steps a play carries. */
 type Carried = Extract<JobToEnqueue, { readonly name: 'command.run' | 'event.process' }>
 
-/** Carries one step of a job to whoever works; `missed`: another step of the same job is under way, so nothing ran. */
+/** Carries one step of a job to whoever works; `missed`: another step of the same job is in progress, so nothing ran. */
 export type Carry = (job: Carried, work: () => Promise<JobOutcome>) => Promise<JobOutcome | 'missed'>
 
 /** Calls the step, with no queue between. */
@@ -53,11 +53,13 @@ export const openQueues = async (store: Exclude<CarrierName, 'none'>): Promise<Q
   const enqueue = (job: Carried) =>
     job.name === 'command.run' ? runtime.enqueue(job.name, job.data) : runtime.enqueue(job.name, job.data)
   const carry: Carry = async (job, work) => {
-    const jobId = jobIdOf(job.name, job.data)
+    const jobId = buildJobId(job.name, job.data)
     if (steps.has(jobId)) return 'missed'
     const { promise, resolve, reject } = Promise.withResolvers<JobOutcome>()
-    // What a step throws is the play's affair: tried again in virtual time, not by the queue.
+    // The play handles what a step throws: it tries again in virtual time, not by the queue.
     steps.set(jobId, () => work().then(resolve, reject))
+    // The step may fail before the answer to `enqueue` arrives, and before the failure is awaited below.
+    promise.catch(() => undefined)
     try {
       // The job of the step before may still be on its way out.
       while ((await enqueue(job)).outcome === 'exists') await delay(1)

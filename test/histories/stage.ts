@@ -1,9 +1,9 @@
-/** Work of one process that is under way: a step of a command, an event being taken, a page being synchronised. */
+/** Work of one process that is in progress: a step of a command, an event being taken, a page being synchronised. */
 export interface Step {
   readonly name: string
   readonly process: number
   /** The command that it carries on now; null: it is not about one command. */
-  readonly commandOf: () => string | null
+  readonly buildCommand: () => string | null
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Story } from './story.ts'
 export const stories: readonly Story[] = [...answers, ...reads, ...processes]
 
 /** What is wrong with how a story went; empty when nothing is. */
-export const faultsOf = ({ ends }: Pick<Story, 'ends'>, played: Played): readonly string[] => {
+export const listFaults = ({ ends }: Pick<Story, 'ends'>, played: Played): readonly string[] => {
   const faults = played.violations.map(({ rule, what }) => `${rule}: ${what}`)
   const asTold = ends?.every((states, place) => states.some((state) => state === played.commands[place]?.state)) ?? true
   return asTold ? faults : [...faults, `should have ended as ${JSON.stringify(ends)}: ${JSON.stringify(played.commands)}`]

@@ -1,4 +1,4 @@
-import type { CommandState } from '../../src/domain/command.ts'
+import type { CommandState } from '../../src/domain/commands/command.ts'
 import {
   type Act,
   type History,
@@ -42,7 +42,7 @@ export const order = (state: PlannedOrder['state'], ...units: readonly number[])
 export const post = (atMs: number, event: PlannedEvent): Act => ({ atMs, does: 'post', event, copies: 1, inbox: false })
 
 /** Units of the lines 0, 1, …; none of a line is 0. */
-const linesOf = (units: readonly number[]): LineUnits[] =>
+const readLines = (units: readonly number[]): LineUnits[] =>
   units.flatMap((each, place) => (each === 0 ? [] : [{ line: place, units: each }]))
 
 /** The order was accepted by the seller. */
@@ -50,7 +50,7 @@ export const accepted = (): PlannedEvent => ({ type: 'accepted', order: 0 })
 
 /** One parcel left, with so many units of the lines 0, 1, …. */
 export const dispatched = (tracking: number, ...units: readonly number[]): PlannedEvent => {
-  const parcels: PlannedParcel[] = [{ tracking, lines: linesOf(units) }]
+  const parcels: PlannedParcel[] = [{ tracking, lines: readLines(units) }]
   return { type: 'dispatched', order: 0, parcels }
 }
 
@@ -58,14 +58,14 @@ export const dispatched = (tracking: number, ...units: readonly number[]): Plann
 export const unfulfillable = (...units: readonly number[]): PlannedEvent => ({
   type: 'unfulfillable',
   order: 0,
-  lines: linesOf(units).map((each) => ({ ...each, reason: 0 })),
+  lines: readLines(units).map((each) => ({ ...each, reason: 0 })),
 })
 
 /** So many units of the lines 0, 1, … are given back. */
 export const credit = (...units: readonly number[]): PlannedEvent => ({
   type: 'credit',
   order: 0,
-  lines: linesOf(units).map((each) => ({ ...each, reason: 0, cents: null })),
+  lines: readLines(units).map((each) => ({ ...each, reason: 0, cents: null })),
 })
 
 const differing = <Whole extends object>(whole: Whole, base: object): Partial<Whole> => {
@@ -76,7 +76,7 @@ const differing = <Whole extends object>(whole: Whole, base: object): Partial<Wh
 }
 
 /** A history as the code of a story, without what is as calm as can be. */
-export const codeOf = (told: History): string => {
+export const errorCode = (told: History): string => {
   const calm = history({})
   const short = {
     ...differing(told, calm),

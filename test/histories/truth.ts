@@ -187,6 +187,9 @@ export const happen = (order: TrueOrder, asked: Asked, rules: TruthRules): Outco
 const money = (cents: number) => ({ currency: 'USD', amount: cents / 100 })
 const quantity = (units: number) => ({ unitOfMeasurement: 'EACH', amount: String(units) })
 
+/** Stands in an order for a number that no column of Postgres holds; JSON.stringify cannot write one. */
+export const tooWideNumber = 'a number that is too wide'
+
 /** The order as the marketplace writes it (public facts, section 2.5). */
 export const orderOnTheWire = (order: TrueOrder, unstorable = false): object => ({
   purchaseOrderId: order.purchaseOrderId,
@@ -208,7 +211,7 @@ export const orderOnTheWire = (order: TrueOrder, unstorable = false): object => 
   orderLines: {
     orderLine: order.lines.map((line) => ({
       lineNumber: line.lineNumber,
-      item: { productName: unstorable ? 'Kettle \u0000' : 'Kettle', sku: `SKU-${line.lineNumber}` },
+      item: { productName: 'Kettle', sku: `SKU-${line.lineNumber}`, ...(unstorable ? { weight: tooWideNumber } : {}) },
       charges: {
         charge: [
           {

@@ -1,11 +1,11 @@
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { auditActions } from '../../src/store/audit.ts'
-import { recordReasons } from '../../src/store/log-reasons.ts'
-import { recordSellers } from '../../src/store/sellers.ts'
+import { recordReasons } from '../../src/store/inventory/log-reasons.ts'
+import { auditActions } from '../../src/store/keys/audit.ts'
+import { recordSellers } from '../../src/store/sellers/sellers.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, listAt, ofItems, textAt, textOrNullAt } from '../support/json.ts'
-import { operationsOf, type Planted, plant } from './keys-support.ts'
+import { type Planted, plant, readOperations } from './keys-support.ts'
 import { idleQueue, startServer, type TestServer } from './support.ts'
 
 const apiKey = 'a-key-of-sixteen-or-more'
@@ -178,7 +178,7 @@ const acts: readonly Act[] = [
   ['POST /v1/webhooks/{id}/redeliver', () => `${hook()}/redeliver`, { ids: ['1'] }, { action: 'webhook.redelivered' }],
   ['POST /v1/webhooks/{id}/test', () => `${hook()}/test`, undefined, { action: 'webhook.test_requested' }],
   ['DELETE /v1/webhooks/{id}', hook, undefined, { action: 'webhook.removed' }],
-  // The last one: it takes the reasons that are told of the order's commands.
+  // The last one, because it erases the reasons of the order's commands.
   [
     'POST /v1/erasures',
     () => '/v1/erasures',
@@ -226,7 +226,7 @@ describe('every act of a person', () => {
 
   test('no route that changes something is left out', async () => {
     const { body } = await call(apiKey, 'GET', '/openapi.json')
-    const changing = operationsOf(body).filter(({ name, method }) => method !== 'GET' && name !== 'POST /v1/events')
+    const changing = readOperations(body).filter(({ name, method }) => method !== 'GET' && name !== 'POST /v1/events')
     expect(acts.map(([name]) => name).sort()).toEqual(changing.map(({ name }) => name).sort())
   })
 
@@ -241,10 +241,10 @@ describe('every act of a person', () => {
     const { body } = await call(apiKey, 'GET', '/v1/audit?action=command.decided')
     expect(listAt(body, 'items').length).toBe(4)
     expect(ofItems(body, 'reason')).toEqual(['erased', 'erased', 'erased', 'erased'])
-    const reasonsOf = async (query: string) => ofItems((await call(apiKey, 'GET', `/v1/audit?${query}`)).body, 'reason')
-    expect(await reasonsOf('action=event.rejected')).toEqual(['by the test', 'erased'])
-    expect(await reasonsOf('action=record.dismissed')).toEqual(['by the test', 'erased'])
-    expect(await reasonsOf('action=seller.paused')).toEqual(['by the test', 'erased'])
+    const readReasons = async (query: string) => ofItems((await call(apiKey, 'GET', `/v1/audit?${query}`)).body, 'reason')
+    expect(await readReasons('action=event.rejected')).toEqual(['by the test', 'erased'])
+    expect(await readReasons('action=record.dismissed')).toEqual(['by the test', 'erased'])
+    expect(await readReasons('action=seller.paused')).toEqual(['by the test', 'erased'])
     expect(at((await call(apiKey, 'GET', '/v1/audit?action=buyer.erased')).body, 'items')).toMatchObject([
       { reason: 'asked for' },
     ])

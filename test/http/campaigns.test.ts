@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseCampaign } from '../../src/clients/marketplace/campaign-record.ts'
-import type { SyncRunRequest } from '../../src/http/services.ts'
-import { findDifferingCampaigns, storeDifferingCampaigns } from '../../src/store/campaigns.ts'
-import { noteMissingCampaigns, recordConfiguredCampaigns } from '../../src/store/watched-campaigns.ts'
+import type { SyncRunRequest } from '../../src/domain/sync/run-request.ts'
+import { findDifferingCampaigns, storeDifferingCampaigns } from '../../src/store/campaigns/campaigns.ts'
+import { markMissingCampaigns, recordConfiguredCampaigns } from '../../src/store/campaigns/watched-campaigns.ts'
 import { cli } from '../cli/run.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, listAt, textAt, textOrNullAt } from '../support/json.ts'
@@ -21,7 +21,7 @@ beforeEach(async () => {
     marketplaceNow: () => new Date('2026-03-10T20:00:00Z'),
     syncs: {
       resources: ['orders', 'campaigns'],
-      withPast: ['orders'],
+      backfillable: ['orders'],
       reach: (_resource: string, now: Date) => ({ from: new Date(0), to: now }),
       run: async (request) => {
         runs.push(request)
@@ -134,7 +134,7 @@ describe('one campaign', () => {
 
   test('that the marketplace does not know waits, and says since when', async () => {
     await recordConfiguredCampaigns(stage.database, [{ sellerId: 's-1', campaignIds: ['GONE'] }])
-    await stage.database.transaction((tx) => noteMissingCampaigns(tx, 's-1', new Date('2026-03-09T00:00:00Z'), ['GONE']))
+    await stage.database.transaction((tx) => markMissingCampaigns(tx, 's-1', new Date('2026-03-09T00:00:00Z'), ['GONE']))
     expect((await server.json('/v1/campaigns/GONE')).body).toMatchObject({
       status: null,
       urgency: 'waiting',
@@ -199,7 +199,9 @@ describe('the command line', () => {
   test('watches, lists and stops watching', async () => {
     const watched = await tallyman('watch', 'A', 'B')
     expect(watched).toMatchObject({ code: 0, out: 'watching 2 new campaigns of seller s-1\n' })
-    expect((await tallyman('watch', 'B', 'C')).out).toBe('watching 1 new campaign of seller s-1; 1 campaign was watched before\n')
+    expect((await tallyman('watch', 'B', 'C')).out).toBe(
+      'watching 1 new campaign of seller s-1; 1 campaign was already watched\n',
+    )
     await store('s-1', 'A', 'LIMITED_BY_BUDGET', 1)
     const listed = await tallyman()
     expect(listed.out).toMatch(/^A +Campaign A +LIMITED_BY_BUDGET .* near +s-1$/m)
@@ -213,11 +215,11 @@ describe('the command line', () => {
   test('fails with what is wrong', async () => {
     expect(await tallyman('unwatch', 'NONE')).toMatchObject({
       code: 1,
-      talk: expect.stringContaining('There is no campaign NONE'),
+      messages: expect.stringContaining('There is no campaign NONE'),
     })
     expect(await tallyman('watch')).toMatchObject({ code: 2 })
     sellers = ['s-1', 's-2']
-    expect(await tallyman('watch', 'A')).toMatchObject({ code: 1, talk: expect.stringContaining('--seller: is required') })
+    expect(await tallyman('watch', 'A')).toMatchObject({ code: 1, messages: expect.stringContaining('--seller: is required') })
     expect(await tallyman('watch', 'A', '--seller', 's-2', '--json')).toMatchObject({ code: 0 })
   })
 })

@@ -1,8 +1,9 @@
 import { CloudEvent } from 'cloudevents'
 import { EventSource } from 'eventsource'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Listener, openListener } from '../../src/store/listener.ts'
-import { removePast } from '../../src/store/retention.ts'
+import { type Listener, openListener } from '../../src/store/db/listener.ts'
+import { removeOldData } from '../../src/store/privacy/retention.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, listAt, ofItems, textAt } from '../support/json.ts'
 import { defaultLimits, startServer, type TestServer } from './support.ts'
@@ -49,10 +50,12 @@ test('streams and long polls are bounded; one that ends makes room, and pages ar
   await narrow.close()
 })
 
-const tell = (...words: readonly string[]) =>
-  stage.database.transaction(async (tx) => {
+const tell = async (...words: readonly string[]): Promise<void> => {
+  await stage.database.transaction(async (tx) => {
     for (const reason of words) tx.record({ sellerId: 's-1', type: 'seller.stopped', data: { reason } })
   })
+  await numbered(stage.database)
+}
 
 /** Reads server-sent events: pull one after another, then end. */
 const openStream = async (path: string, headers: Record<string, string> = {}) => {
@@ -121,13 +124,16 @@ describe('pages', () => {
   })
 })
 
-test('a reader whose next change has gone is told so, however it reads; one that names no position begins with the oldest', async () => {
+test('a reader whose next change was removed gets an error in each form; one without a position begins with the oldest', async () => {
   await tell('a', 'b', 'c', 'd')
   await stage.database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '100 days' WHERE seq <= 2`)
-  await removePast(stage.database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
+  await removeOldData(stage.database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
   const gone = {
     status: 410,
-    body: { code: 'changes-gone', detail: expect.stringMatching(/^changes 2 to 2 are kept no more .* continue with after=2\.$/) },
+    body: {
+      code: 'changes-gone',
+      detail: expect.stringMatching(/^changes 2 to 2 are no longer stored .* continue with after=2\.$/),
+    },
   }
   const streaming = { accept: 'text/event-stream' }
   expect(await server.json('/v1/changes?after=1')).toMatchObject(gone)
@@ -139,9 +145,9 @@ test('a reader whose next change has gone is told so, however it reads; one that
   const stream = await openStream('/v1/changes')
   expect([(await stream.next())?.id, (await stream.next())?.id]).toEqual(['3', '4'])
   stream.abort()
-  // What goes while somebody waits for more was read by then, or is told.
+  // What goes while somebody waits for more was read by then, or is reported.
   await stage.database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '100 days'`)
-  await removePast(stage.database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
+  await removeOldData(stage.database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
   expect((await server.json('/v1/changes')).body).toEqual({ items: [], nextCursor: '4' })
   expect((await server.json('/v1/changes?after=4')).body).toEqual({ items: [], nextCursor: '4' })
 })
@@ -184,6 +190,7 @@ describe('filters', () => {
         tx.record({ sellerId, purchaseOrderId, commandId: 'k', type: 'command.pending', data })
       })
     }
+    await numbered(stage.database)
   }
 
   test.each([
@@ -223,7 +230,9 @@ describe('filters', () => {
     expect(await server.json('/v1/changes?types=order.seen,ordr.seen')).toMatchObject({
       status: 400,
       body: {
-        errors: [{ path: 'query.types[1]', message: 'contains ordr.seen, which is no type of change; order.seen is near' }],
+        errors: [
+          { path: 'query.types[1]', message: 'contains ordr.seen, which is not a type of change (did you mean order.seen?)' },
+        ],
       },
     })
   })
@@ -295,6 +304,7 @@ test('the official library reads the feed as CloudEvents, and the header link le
     tx.record({ sellerId: 's 1', purchaseOrderId: 'po-1', lineNumber: '2', type: 'order.missing', data: {} })
     tx.record({ sellerId: 's 1', type: 'seller.stopped', data: { reason: 'wrong secret' } })
   })
+  await numbered(stage.database)
   const accept = 'application/cloudevents-batch+json'
   const answer = await server.fetch('/v1/changes?limit=1&sellerId=s%201', { headers: { accept } })
   expect(answer.headers.get('content-type')).toContain(accept)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
+import { reviewDiscrepancies } from '../../src/store/inventory/discrepancies.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, listAt, ofItems, textOrNullAt } from '../support/json.ts'
@@ -101,7 +101,7 @@ test('pages and filters hold', async () => {
   expect(at((await server.json('/v1/overview')).body, 'discrepancies')).toBe(4)
 })
 
-test('the claim of a month is told by seller', async () => {
+test('the claim of a month is listed by seller', async () => {
   const { status, body } = await server.json('/v1/claims?month=2026-03&limit=1')
   expect(status).toBe(200)
   const usd = (amount: string) => [{ amount, currency: 'USD' }]

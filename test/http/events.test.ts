@@ -31,7 +31,7 @@ const stored = async (): Promise<string> => {
   await seedOrder(stage.database, 's-1', purchaseOrder(String(orders), [orderLine('1', 'A', 5)]))
   return String(orders)
 }
-const eventOf = (purchaseOrderId: string, attributes: Record<string, unknown> = {}) => ({
+const buildEvent = (purchaseOrderId: string, attributes: Record<string, unknown> = {}) => ({
   ...cloudEvent(accepted({ purchaseOrderId }, randomUUID()), 'urn:erp:main'),
   ...attributes,
 })
@@ -93,16 +93,56 @@ describe('CloudEvents', () => {
   })
 
   test('in batch mode; the same event twice in it is a duplicate of itself', async () => {
-    const first = eventOf(await stored())
-    const answer = await post([first, eventOf(await stored()), first])
+    const first = buildEvent(await stored())
+    const answer = await post([first, buildEvent(await stored()), first])
     expect(answer.status).toBe(202)
     expect(ofItems(answer.body, 'status')).toEqual(['accepted', 'accepted', 'duplicate'])
     expect(at(answer.body, 'items', 2, 'commands')).toEqual(at(answer.body, 'items', 0, 'commands'))
     expect(await post([])).toMatchObject({ status: 202, body: { items: [] } })
   })
 
+  test('as plain JSON without headers ce-*: an event, or an array; faults have the paths of the mode', async () => {
+    const json = { 'content-type': 'application/json' }
+    const first = buildEvent(await stored())
+    expect(await post(first, json)).toMatchObject({ status: 202, body: { items: [{ id: first.id, status: 'accepted' }] } })
+    const both = await post([first, buildEvent(await stored())], json)
+    expect([both.status, ofItems(both.body, 'status')]).toEqual([202, ['duplicate', 'accepted']])
+    const { source: _, ...without } = buildEvent('1')
+    const errors = [{ path: 'source', message: 'is missing' }]
+    expect(await post(without, json)).toMatchObject({ status: 422, body: { errors } })
+    expect(await post([without], json)).toMatchObject({ status: 422, body: { errors: [{ path: '[0].source' }] } })
+    // With such headers the body is the data, with any content.
+    expect(await post(first, { ...json, 'ce-id': '1' })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'specversion' }, {}, {}] },
+    })
+  })
+
+  test('as the OpenAPI document says, in each media type', async () => {
+    const { body } = await server.json('/openapi.json')
+    const content = at(body, 'paths', '/v1/events', 'post', 'requestBody', 'content')
+    const types = Object.keys(content ?? {})
+    expect(types).toEqual(
+      expect.arrayContaining(['application/json', 'application/cloudevents+json', 'application/cloudevents-batch+json']),
+    )
+    const examples = types.map((type) => at(content, type, 'example'))
+    const [event] = examples.filter((example) => !Array.isArray(example))
+    const named = String(at(event, 'data', 'purchaseOrderId'))
+    // As it stands it names no order, and nothing is stored of it.
+    const message = expect.stringContaining(`is ${named}, which the marketplace does not know`)
+    expect(await post(event)).toMatchObject({ status: 422, body: { errors: [{ path: 'data.purchaseOrderId', message }] } })
+    await seedOrder(stage.database, 's-1', purchaseOrder(named, [orderLine('1', 'A', 5)]))
+    for (const [index, type] of types.entries())
+      expect(await post(JSON.stringify(examples[index]), { 'content-type': type }), type).toMatchObject({ status: 202 })
+  })
+
+  test.each(['utf8', 'UTF8', '"utf-8"', 'unicode-1-1-utf-8'])('in UTF-8 by the label %s', async (label) => {
+    const type = `application/cloudevents+json; charset=${label}`
+    expect(await post(buildEvent(await stored()), { 'content-type': type })).toMatchObject({ status: 202 })
+  })
+
   test('with their data in Base64', async () => {
-    const { data, ...event } = eventOf(await stored())
+    const { data, ...event } = buildEvent(await stored())
     const encoded = Buffer.from(JSON.stringify(data)).toString('base64')
     expect(await post({ ...event, data_base64: encoded })).toMatchObject({ status: 202 })
     expect(await post({ ...event, data, data_base64: encoded })).toMatchObject({
@@ -113,7 +153,7 @@ describe('CloudEvents', () => {
 
   test('from a source that is a long address', async () => {
     const source = `https://erp.example/companies/${'ü'.repeat(400)}/orders?x=1#y`
-    const event = eventOf(await stored(), { source })
+    const event = buildEvent(await stored(), { source })
     expect((await post(event)).status).toBe(202)
     const found = await server.json(`/v1/events/${encodeURIComponent(source)}/${event.id}`)
     expect(found).toMatchObject({ status: 200, body: { source, id: event.id, data: event.data } })
@@ -136,7 +176,7 @@ describe('CloudEvents', () => {
     ['no data', { data: undefined }, 'data'],
   ])('with %s are refused', async (_, attributes, path) => {
     const before = await eventCount()
-    const answer = await post(eventOf('1', attributes))
+    const answer = await post(buildEvent('1', attributes))
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-event' } })
     expect(listAt(answer.body, 'errors').map((fault) => at(fault, 'path'))).toContain(path)
     expect(await eventCount()).toBe(before)
@@ -163,6 +203,7 @@ describe('CloudEvents', () => {
     ['an array in structured mode', '[]', 422, 'application/cloudevents+json'],
     ['an object in batch mode', '{}', 422, 'application/cloudevents-batch+json'],
     ['in another alphabet', '{}', 415, 'application/cloudevents+json; charset=latin1'],
+    ['in an unknown alphabet', '{}', 415, 'application/json; charset=utf9'],
   ])('%s are refused', async (_, body, status, type) => {
     expect((await post(body, { 'content-type': type })).status).toBe(status)
   })
@@ -178,13 +219,13 @@ describe('CloudEvents', () => {
   })
 
   test('hold no number that would become another one on its way', async () => {
-    const text = JSON.stringify(eventOf(await stored()))
+    const text = JSON.stringify(buildEvent(await stored()))
     const before = await eventCount()
     for (const number of ['12345678901234567890', '700.00000000000000001', '1e400']) {
       const answer = await post(text.replace('"data":{', `"data":{"erpNumber":${number},`))
       const message = `contains the number ${number}, which would lose precision; send it as text`
       expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-event', errors: [{ message }] } })
-      const { data: _, ...rest } = eventOf('1')
+      const { data: _, ...rest } = buildEvent('1')
       const encoded = Buffer.from(`{"erpNumber":${number}}`).toString('base64')
       expect(await post({ ...rest, data_base64: encoded })).toMatchObject({ status: 422, body: { errors: [{ message }] } })
     }
@@ -196,12 +237,12 @@ describe('CloudEvents', () => {
 
 describe('an answer', () => {
   test('is the same for a duplicate, and 409 for another body under the same id', async () => {
-    const event = eventOf(await stored())
+    const event = buildEvent(await stored())
     const first = await post(event)
     const second = await post(event)
     expect(at(second.body, 'items')).toEqual([{ ...membersAt(first.body, 'items', 0), status: 'duplicate' }])
     const before = await eventCount()
-    const other = await post([eventOf(await stored()), { ...event, data: { ...event.data, note: 'more' } }])
+    const other = await post([buildEvent(await stored()), { ...event, data: { ...event.data, note: 'more' } }])
     expect(other).toMatchObject({ status: 409, body: { code: 'event-conflict', errors: [{ path: '[1].id' }] } })
     expect(await eventCount()).toBe(before)
   })
@@ -209,12 +250,12 @@ describe('an answer', () => {
   test('lists every fault, in a batch with the place of its event', async () => {
     const purchaseOrderId = await stored()
     const cancel = (quantity: unknown, reason: string) =>
-      eventOf(purchaseOrderId, {
+      buildEvent(purchaseOrderId, {
         type: 'erp.lines.unfulfillable',
         data: { purchaseOrderId, lines: [{ sku: 'A', quantity, reason }] },
       })
     const before = await eventCount()
-    const answer = await post([eventOf(purchaseOrderId), cancel(9, 'SELLER_CANCEL_OUT_OF_STOCK'), cancel('many', 'because')])
+    const answer = await post([buildEvent(purchaseOrderId), cancel(9, 'SELLER_CANCEL_OUT_OF_STOCK'), cancel('many', 'because')])
     expect(answer.status).toBe(422)
     expect(
       listAt(answer.body, 'errors')
@@ -225,7 +266,7 @@ describe('an answer', () => {
   })
 
   test('to equal posts at once accepts one', async () => {
-    const event = eventOf(await stored())
+    const event = buildEvent(await stored())
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(event)))
     expect(answers.map(({ body }) => at(body, 'items', 0, 'status')).sort()).toEqual([
       'accepted',
@@ -235,7 +276,7 @@ describe('an answer', () => {
 
   test('tells that an event waits for its order, and later what was wrong with it', async () => {
     server.shop.state.failure = new Error('no route')
-    const event = eventOf('never-seen')
+    const event = buildEvent('never-seen')
     expect(await post(event)).toMatchObject({
       status: 202,
       body: { items: [{ status: 'accepted', state: 'received', commands: [] }] },
@@ -292,7 +333,7 @@ describe('what became of events', () => {
     ['https://erp.example/a b/c?d=e&f=%2F#g', 'id/with %25 and ü'],
     ['ü'.repeat(500), '/'.repeat(1_000)],
     ['a/reject', 'reject'],
-  ])('is ended by a person, whatever source and id are: %s', async (source, id) => {
+  ])('is rejected by a person, with any source and id: %s', async (source, id) => {
     await inbox(source, id, '{"purchaseOrderId": "7", "sellerId": "s-list"}')
     const by = { actor: 'Ada', reason: 'done by hand' }
     expect(await reject(source, id, by)).toMatchObject({ status: 200, body: { source, id, state: 'rejected' } })
@@ -308,7 +349,7 @@ describe('what became of events', () => {
     expect(await reject('urn:erp', 'nobody', { actor: 'Ada', reason: 'x' })).toMatchObject({ status: 404 })
     await inbox('urn:erp', 'r-2', '{"purchaseOrderId": "7"}')
     expect(await reject('urn:erp', 'r-2', { actor: 'Ada' })).toMatchObject({ status: 422, body: { code: 'invalid-body' } })
-    const event = eventOf(await stored())
+    const event = buildEvent(await stored())
     expect(await post(event)).toMatchObject({ status: 202 })
     const refused = await reject(event.source, event.id, { actor: 'Ada', reason: 'x' })
     expect(refused).toMatchObject({ status: 409, body: { detail: expect.stringContaining('accepted already') } })
@@ -335,16 +376,14 @@ test('a body of bottomless nesting is refused as such', async () => {
   expect(await eventCount()).toBe(before)
 })
 
-test('a body that is too large is told how much is taken', async () => {
-  const answer = await post(eventOf('1', { extension: 'x'.repeat(1_100_000) }))
+test('a body that is too large is refused with the limit', async () => {
+  const answer = await post(buildEvent('1', { extension: 'x'.repeat(1_100_000) }))
   expect(answer).toMatchObject({ status: 413, body: { code: 'body-too-large' } })
-  expect(at(answer.body, 'detail')).toBe(
-    'The body has more than 1048576 bytes, the most that is taken (MAX_BODY_BYTES); send less at once.',
-  )
+  expect(at(answer.body, 'detail')).toBe('The body has more than 1048576 bytes (MAX_BODY_BYTES); send smaller requests.')
 })
 
 describe('faults say what to do', () => {
-  const faultsOf = async (event: object) => {
+  const listFaults = async (event: object) => {
     const before = await eventCount()
     const answer = await post(event)
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-event' } })
@@ -361,10 +400,11 @@ describe('faults say what to do', () => {
       lines: [{ sku: 'A', quantity: 1, qty: 1 }],
     }
     const data = { purchaseOrderId: await stored(), parcels: [parcel], orderNumber: 'X' }
-    expect(await faultsOf(eventOf('1', { type: 'erp.shipment.dispatched', data }))).toEqual([
+    expect(await listFaults(buildEvent('1', { type: 'erp.shipment.dispatched', data }))).toEqual([
       {
         path: 'data.parcels[0].trackingNo',
-        message: 'is unknown, trackingNumber is near; accepted: carrier, trackingNumber, trackingUrl, method, shippedAt, lines',
+        message:
+          'is unknown (did you mean trackingNumber?); accepted: carrier, trackingNumber, trackingUrl, method, shippedAt, lines',
       },
       {
         path: 'data.parcels[0].lines[0].qty',
@@ -374,9 +414,9 @@ describe('faults say what to do', () => {
     ])
   })
 
-  test('of thousands of unknown members only some are told', async () => {
+  test('of thousands of unknown members only some are reported', async () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`member${index}`, 1]))
-    const errors = await faultsOf(eventOf('1', { data: { purchaseOrderId: '1', ...many } }))
+    const errors = await listFaults(buildEvent('1', { data: { purchaseOrderId: '1', ...many } }))
     expect(errors).toHaveLength(51)
     expect(listAt(errors).at(-1)).toEqual({ path: 'data', message: 'has 4950 more unknown members' })
   })
@@ -385,7 +425,7 @@ describe('faults say what to do', () => {
     const data = { purchaseOrderId: await stored(), lines: [{ sku: 'A', quantity: 1, reason: 'DamagedItem', amount }] }
     const message =
       'must be an amount of money without tax, as text ("12.30") or as a number: no sign, at most 15 digits before the point and 6 after it'
-    expect(await faultsOf(eventOf('1', { type: 'erp.credit.issued', data }))).toContainEqual({
+    expect(await listFaults(buildEvent('1', { type: 'erp.credit.issued', data }))).toContainEqual({
       path: 'data.lines[0].amount',
       message,
     })
@@ -397,7 +437,7 @@ describe('faults say what to do', () => {
     [[], 'not a list'],
     [7, 'not a number'],
   ])('of data %j', async (data, what) => {
-    expect(await faultsOf(eventOf('1', { data }))).toEqual([{ path: 'data', message: `must be a JSON object, ${what}` }])
+    expect(await listFaults(buildEvent('1', { data }))).toEqual([{ path: 'data', message: `must be a JSON object, ${what}` }])
   })
 
   test.each([
@@ -405,8 +445,8 @@ describe('faults say what to do', () => {
     [Buffer.from('<xml/>').toString('base64'), 'must be JSON in Base64: '],
     [Buffer.from([0xff, 0x22]).toString('base64'), 'must be JSON in Base64: what it decodes to is not UTF-8'],
   ])('of data_base64 %s', async (encoded, what) => {
-    const { data: _, ...event } = eventOf('1')
-    expect(await faultsOf({ ...event, data_base64: encoded })).toEqual([
+    const { data: _, ...event } = buildEvent('1')
+    expect(await listFaults({ ...event, data_base64: encoded })).toEqual([
       { path: 'data_base64', message: expect.stringContaining(what) },
     ])
   })
@@ -421,7 +461,7 @@ describe('a dry run', () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
   }
-  const shipmentOf = (purchaseOrderId: string, quantity: number) =>
+  const buildShipment = (purchaseOrderId: string, quantity: number) =>
     new CloudEvent({
       source: '/erp',
       type: 'erp.shipment.dispatched',
@@ -433,7 +473,7 @@ describe('a dry run', () => {
 
   test('answers each mode of the SDK with the commands and their requests', async () => {
     const purchaseOrderId = await stored()
-    const event = shipmentOf(purchaseOrderId, 3)
+    const event = buildShipment(purchaseOrderId, 3)
     const structured = HTTP.structured(event)
     const binary = HTTP.binary(event)
     const before = await eventCount()
@@ -478,7 +518,7 @@ describe('a dry run', () => {
 
   test('later events of a batch find the units of earlier ones taken, and a batch is refused as a whole', async () => {
     const purchaseOrderId = await stored()
-    const batch = [shipmentOf(purchaseOrderId, 3), shipmentOf(purchaseOrderId, 2), shipmentOf(purchaseOrderId, 1)]
+    const batch = [buildShipment(purchaseOrderId, 3), buildShipment(purchaseOrderId, 2), buildShipment(purchaseOrderId, 1)]
     const { body } = await ask(batch.map((event) => event.toJSON()))
     const refused = { code: 'batch-refused', errors: [{ path: '[2]', message: 'would be rejected' }] }
     expect(at(body, 'items')).toMatchObject([
@@ -494,7 +534,7 @@ describe('a dry run', () => {
 
   test('an event that waits takes its units first', async () => {
     const purchaseOrderId = await stored()
-    const waiting = shipmentOf(purchaseOrderId, 4)
+    const waiting = buildShipment(purchaseOrderId, 4)
     await stage.database.execute(
       'INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, $3, $4::jsonb)',
       waiting.source,
@@ -502,21 +542,21 @@ describe('a dry run', () => {
       waiting.type,
       JSON.stringify(waiting.data),
     )
-    expect(at((await ask(shipmentOf(purchaseOrderId, 2).toJSON())).body, 'items')).toMatchObject([{ would: 'rejected' }])
-    expect(at((await ask(shipmentOf(purchaseOrderId, 1).toJSON())).body, 'items')).toMatchObject([{ would: 'accepted' }])
+    expect(at((await ask(buildShipment(purchaseOrderId, 2).toJSON())).body, 'items')).toMatchObject([{ would: 'rejected' }])
+    expect(at((await ask(buildShipment(purchaseOrderId, 1).toJSON())).body, 'items')).toMatchObject([{ would: 'accepted' }])
     expect(at((await ask(waiting.toJSON())).body, 'items')).toMatchObject([{ would: 'duplicate' }])
   })
 
   test('says that an order which is not stored would be fetched, and does not ask for it', async () => {
     const asked = server.shop.state.asked
-    expect(at((await ask(eventOf('nowhere'))).body, 'items')).toMatchObject([
+    expect(at((await ask(buildEvent('nowhere'))).body, 'items')).toMatchObject([
       { would: 'accepted', commands: [], problem: { code: 'order-not-stored', status: 202 } },
     ])
     expect(server.shop.state.asked).toBe(asked)
   })
 
   test('of an envelope with faults gets the answer of the real run', async () => {
-    expect(await ask(eventOf('1', { time: 'yesterday' }))).toMatchObject({ status: 422, body: { errors: [{ path: 'time' }] } })
+    expect(await ask(buildEvent('1', { time: 'yesterday' }))).toMatchObject({ status: 422, body: { errors: [{ path: 'time' }] } })
     expect((await ask('{"a":')).status).toBe(400)
   })
 
@@ -525,7 +565,7 @@ describe('a dry run', () => {
     const answer = await server.json(`/v1/events?${query}`, {
       method: 'POST',
       headers: { 'content-type': 'application/cloudevents+json' },
-      body: JSON.stringify(eventOf(await stored())),
+      body: JSON.stringify(buildEvent(await stored())),
     })
     expect(answer.status).toBe(400)
     expect(await eventCount()).toBe(before)
@@ -533,12 +573,12 @@ describe('a dry run', () => {
 })
 
 test.each(['.', '..'])('an id %s, which no address can hold, is refused', async (id) => {
-  expect(await post(eventOf(await stored(), { id }))).toMatchObject({ status: 422, body: { errors: [{ path: 'id' }] } })
+  expect(await post(buildEvent(await stored(), { id }))).toMatchObject({ status: 422, body: { errors: [{ path: 'id' }] } })
 })
 
 describe('signatures', () => {
   const send = async (change: { secret?: string; at?: Date; headers?: Record<string, string>; body?: string } = {}) => {
-    const body = JSON.stringify(eventOf(await stored()))
+    const body = JSON.stringify(buildEvent(await stored()))
     const at = change.at ?? new Date()
     const id = `msg_${randomUUID()}`
     const headers = {
@@ -557,7 +597,7 @@ describe('signatures', () => {
   })
 
   test('may be one of several', async () => {
-    const body = JSON.stringify(eventOf(await stored()))
+    const body = JSON.stringify(buildEvent(await stored()))
     const at = new Date()
     const good = new Webhook(secret).sign('msg_1', at, body)
     const headers = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countedAddress, createFailedKeys } from '../../src/http/failed-keys.ts'
+import { countedAddress, createFailedKeys } from '../../src/http/auth/failed-keys.ts'
 
 const clocked = () => {
   const clock = { nowMs: 0 }
@@ -10,28 +10,28 @@ test('an address may fail twenty times, then once in three seconds', () => {
   const { clock, failed } = clocked()
   for (let index = 0; index < 20; index += 1) {
     expect(failed.waitMs('1.2.3.4')).toBeNull()
-    failed.failed('1.2.3.4', '/')
+    failed.add('1.2.3.4', '/')
   }
   expect(failed.waitMs('1.2.3.4')).toBe(3_000)
   expect(failed.waitMs('1.2.3.5')).toBeNull()
   clock.nowMs += 3_000
   expect(failed.waitMs('1.2.3.4')).toBeNull()
-  failed.failed('1.2.3.4', '/')
+  failed.add('1.2.3.4', '/')
   expect(failed.waitMs('1.2.3.4')).toBe(3_000)
   clock.nowMs += 60_000
-  for (let index = 0; index < 20; index += 1) failed.failed('1.2.3.4', '/')
+  for (let index = 0; index < 20; index += 1) failed.add('1.2.3.4', '/')
   expect(failed.waitMs('1.2.3.4')).toBe(3_000)
 })
 
 test('ten thousand addresses are remembered, the latest', () => {
   const { failed } = clocked()
   const exhaust = (address: string): void => {
-    for (let index = 0; index < 20; index += 1) failed.failed(address, '/')
+    for (let index = 0; index < 20; index += 1) failed.add(address, '/')
   }
   exhaust('first')
-  for (let index = 0; index < 9_999; index += 1) failed.failed(`address-${index}`, '/')
+  for (let index = 0; index < 9_999; index += 1) failed.add(`address-${index}`, '/')
   expect(failed.waitMs('first')).not.toBeNull()
-  failed.failed('one-more', '/')
+  failed.add('one-more', '/')
   expect(failed.waitMs('first')).toBeNull()
 })
 

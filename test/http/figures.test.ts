@@ -102,7 +102,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-const idsOf = async (path: string, member: string): Promise<readonly unknown[]> => {
+const listIds = async (path: string, member: string): Promise<readonly unknown[]> => {
   const { status, body } = await server.json(path)
   expect(status, JSON.stringify(body)).toBe(200)
   return ofItems(body, member)
@@ -129,11 +129,11 @@ test('orders of the last days are counted by state, and each number leads to its
     ...{ ordered: 11, open: 8, shipped: 2, cancelled: 1, refunded: 1 },
   })
   const since = `createdFrom=${at(body, 'from')}&sort=-orderDate`
-  expect(await idsOf(`/v1/orders?${since}`, 'purchaseOrderId')).toHaveLength(11)
-  expect(await idsOf(`/v1/orders?${since}&open=true`, 'purchaseOrderId')).toHaveLength(8)
-  expect(await idsOf(`/v1/orders?${since}&outcome=shipped`, 'purchaseOrderId')).toEqual(['done', 'given-back'])
-  expect(await idsOf(`/v1/orders?${since}&outcome=cancelled`, 'purchaseOrderId')).toEqual(['called-off'])
-  expect(await idsOf(`/v1/orders?${since}&outcome=refunded`, 'purchaseOrderId')).toEqual(['given-back'])
+  expect(await listIds(`/v1/orders?${since}`, 'purchaseOrderId')).toHaveLength(11)
+  expect(await listIds(`/v1/orders?${since}&open=true`, 'purchaseOrderId')).toHaveLength(8)
+  expect(await listIds(`/v1/orders?${since}&outcome=shipped`, 'purchaseOrderId')).toEqual(['done', 'given-back'])
+  expect(await listIds(`/v1/orders?${since}&outcome=cancelled`, 'purchaseOrderId')).toEqual(['called-off'])
+  expect(await listIds(`/v1/orders?${since}&outcome=refunded`, 'purchaseOrderId')).toEqual(['given-back'])
   expect((await server.json('/v1/order-states?days=5')).body).toMatchObject({ ordered: 8, open: 8, shipped: 0, cancelled: 0 })
   expect((await server.json('/v1/order-states?days=40')).status).toBe(400)
 })
@@ -156,14 +156,14 @@ describe('orders', () => {
     ['city=OSLO&open=false', ['done']],
     ['city=Bergen', []],
   ])('of %s', async (query, expected) => {
-    expect(await idsOf(`/v1/orders?${query}`, 'purchaseOrderId')).toEqual(expected)
+    expect(await listIds(`/v1/orders?${query}`, 'purchaseOrderId')).toEqual(expected)
   })
 
   test('a search that is sorted goes on from page to page', async () => {
     const first = await server.json('/v1/orders?city=oslo&sort=-orderDate&limit=2')
     expect(ofItems(first.body, 'purchaseOrderId')).toEqual(['fresh', 'to-ship'])
     const next = `/v1/orders?city=oslo&sort=-orderDate&limit=2&cursor=${at(first.body, 'nextCursor')}`
-    expect(await idsOf(next, 'purchaseOrderId')).toEqual(['done'])
+    expect(await listIds(next, 'purchaseOrderId')).toEqual(['done'])
   })
 
   test('tell by when they must be acknowledged, and when the marketplace cancels them', async () => {
@@ -186,7 +186,7 @@ test.each([
   ['settledFrom=2020-01-01&state=rejected', ['c-3']],
   ['settledTo=2020-01-01', []],
 ])('commands of %s', async (query, expected) => {
-  expect(await idsOf(`/v1/commands?${query}`, 'id')).toEqual(expected)
+  expect(await listIds(`/v1/commands?${query}`, 'id')).toEqual(expected)
 })
 
 test('work is counted hour by hour', async () => {
@@ -200,9 +200,9 @@ test('work is counted hour by hour', async () => {
       const until = (member: string): string => new Date(Date.parse(String(at(hour, member))) + 3_600_000).toISOString()
       const settled = `settledFrom=${at(hour, 'from')}&settledTo=${until('from')}`
       return [
-        await idsOf(`/v1/orders?createdFrom=${at(hour, 'orderedFrom')}&createdTo=${until('orderedFrom')}`, 'purchaseOrderId'),
-        await idsOf(`/v1/commands?state=confirmed&${settled}`, 'id'),
-        await idsOf(`/v1/commands?state=rejected&${settled}`, 'id'),
+        await listIds(`/v1/orders?createdFrom=${at(hour, 'orderedFrom')}&createdTo=${until('orderedFrom')}`, 'purchaseOrderId'),
+        await listIds(`/v1/commands?state=confirmed&${settled}`, 'id'),
+        await listIds(`/v1/commands?state=rejected&${settled}`, 'id'),
       ].map((rows) => rows.length)
     }),
   )
@@ -222,6 +222,9 @@ describe('how far the syncs are', () => {
       ['l-1', 'orders', 'released', 1, 0],
       ['l-2', 'orders', 'released', 40, 0],
       ['l-1', 'orders', 'backfill:20260101T000000Z-20260201T000000Z', null, 0],
+      // A slower stream: the newest orders are no older for it, but it must not stop. Five days is its limit.
+      ['l-1', 'orders', 'reread', 480, 0],
+      ['l-2', 'orders', 'reread', 8_000, 0],
       // Stopped: nothing runs for it, which its own alarm tells.
       ['l-3', 'orders', 'released', 600, 0],
       // Long ago, but it runs once a day.
@@ -237,24 +240,25 @@ describe('how far the syncs are', () => {
       )
   })
 
-  test('is told by resource, what is in trouble first, and behind is what the alarm calls so', async () => {
+  test('is listed by resource, failing ones first, and "behind" is defined as by the alarm', async () => {
     const { body } = await server.json('/v1/lags')
     const none = { failing: 0, behind: 0, unread: 0 }
     const lag = (minutes: number): unknown => expect.closeTo(minutes * 60_000, -5)
     expect(at(body, 'items')).toEqual([
-      // Of streams that run by themselves only the lag is told.
+      // The lag is of the streams that run by themselves, and of those that run most often.
       { ...none, resource: 'returns', streams: 1, failing: 1, lagMs: null, furthest: null },
-      { ...none, resource: 'orders', streams: 4, behind: 1, lagMs: lag(40), furthest: { sellerId: 'l-2', stream: 'released' } },
+      { ...none, resource: 'orders', streams: 6, behind: 2, lagMs: lag(40), furthest: { sellerId: 'l-2', stream: 'released' } },
       { ...none, resource: 'taxonomies', streams: 2, unread: 1, lagMs: lag(600), furthest: { sellerId: 'l-1', stream: 'all' } },
       { ...none, resource: 'settlements', streams: 1, lagMs: null, furthest: null },
     ])
     for (const item of listAt(body, 'items')) {
-      const rows = (filter: string) => idsOf(`/v1/syncs?resource=${at(item, 'resource')}${filter}`, 'sellerId')
+      const rows = (filter: string) => listIds(`/v1/syncs?resource=${at(item, 'resource')}${filter}`, 'sellerId')
       expect(await rows('')).toHaveLength(numberAt(item, 'streams'))
       for (const filter of ['failing', 'behind', 'unread'])
         expect(await rows(`&${filter}=true`), filter).toHaveLength(numberAt(item, filter))
     }
-    expect(await idsOf('/v1/syncs?behind=true', 'sellerId')).toEqual(['l-2'])
+    expect(await listIds('/v1/syncs?behind=true', 'stream')).toEqual(['released', 'reread'])
+    expect(await listIds('/v1/syncs?behind=true', 'sellerId')).toEqual(['l-2', 'l-2'])
     expect(at((await server.json('/v1/lags?sellerId=l-1')).body, 'items')).toHaveLength(4)
     expect(at((await server.json('/v1/lags?sellerId=l-3')).body, 'items')).toEqual([
       { ...none, resource: 'orders', streams: 1, lagMs: null, furthest: null },
@@ -262,7 +266,7 @@ describe('how far the syncs are', () => {
   })
 })
 
-test('rate limits are told by operation, the one with least left first', async () => {
+test('rate limits are listed by operation, the one with the fewest remaining requests first', async () => {
   const figure = (sellerId: string, operation: string, available: number) => ({
     ...{ sellerId, operation, scope: null, available, perMinute: 60, blockedUntil: null },
   })

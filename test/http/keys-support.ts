@@ -1,9 +1,9 @@
-import type { Database } from '../../src/store/database.ts'
-import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
-import { recordSellers } from '../../src/store/sellers.ts'
-import { watchCampaigns } from '../../src/store/watched-campaigns.ts'
+import { watchCampaigns } from '../../src/store/campaigns/watched-campaigns.ts'
+import type { Database } from '../../src/store/db/database.ts'
+import { reviewDiscrepancies } from '../../src/store/inventory/discrepancies.ts'
+import { recordSellers } from '../../src/store/sellers/sellers.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
-import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { buildDispatch, cloudEvent, reportedParcel } from '../support/events.ts'
 import { listAt, membersAt, textAt } from '../support/json.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
@@ -21,7 +21,7 @@ export interface Planted {
   readonly campaign: string
 }
 
-const idOf = async (database: Database, sql: string, ...parameters: readonly unknown[]): Promise<string> => {
+const findId = async (database: Database, sql: string, ...parameters: readonly unknown[]): Promise<string> => {
   const [row] = await database.query<{ id: bigint }>(sql, ...parameters)
   return String(row?.id)
 }
@@ -41,7 +41,7 @@ export const plant = async (
   const posted = await server.json('/v1/events', {
     method: 'POST',
     headers: { 'content-type': 'application/cloudevents+json', authorization },
-    body: JSON.stringify(cloudEvent(dispatchOf(data, event, toldParcel(event, { sku: 'A', quantity: 1 })))),
+    body: JSON.stringify(cloudEvent(buildDispatch(data, event, reportedParcel(event, { sku: 'A', quantity: 1 })))),
   })
   const waitingEvent = `${sellerId}-waiting`
   await database.execute(
@@ -59,6 +59,16 @@ export const plant = async (
   await storeLog(database, sellerId, [{ sku: 'A', id: '1', kind: 'lost', changedUnits: -1, at: '2026-03-05T12:00:00Z' }])
   await logReadUpTo(database, sellerId, '2026-04-02T00:00:00Z', 'A')
   await database.transaction((tx) => reviewDiscrepancies(tx, sellerId, [{ sku: 'A', month: '2026-03' }]))
+  await database.execute(
+    `INSERT INTO warehouse.stock_on_hand (seller_id, sku, available_units, raw_hash, raw, observed_at, first_seen_at, changed_at)
+     VALUES ($1, 'A', 15, '\\x00', '{}', now(), now(), now())`,
+    sellerId,
+  )
+  await database.execute(
+    `INSERT INTO warehouse.stock_differences (seller_id, sku, counted_units, balance_units, as_of, opening_units, opening_at)
+     VALUES ($1, 'A', 15, 14, '2026-04-02', 15, '2026-04-01')`,
+    sellerId,
+  )
   const campaign = `campaign-of-${sellerId}`
   await watchCampaigns(database, sellerId, [campaign], 'operator')
   return {
@@ -67,13 +77,13 @@ export const plant = async (
     command: textAt(posted.body, 'items', 0, 'commands', 0),
     event,
     waitingEvent,
-    record: await idOf(
+    record: await findId(
       database,
       `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at)
        VALUES ($1, 'orders', decode(md5($1), 'hex'), '[]', 'no key', now()) RETURNING id`,
       sellerId,
     ),
-    alarm: await idOf(
+    alarm: await findId(
       database,
       `INSERT INTO tallyman.alarms (seller_id, kind, subject, message) VALUES ($1, 'event-rejected', $1, 'look') RETURNING id`,
       sellerId,
@@ -83,7 +93,7 @@ export const plant = async (
 }
 
 /** Every operation of the document that needs a key, with what it says to need. */
-export const operationsOf = (
+export const readOperations = (
   document: unknown,
 ): readonly { readonly name: string; readonly method: string; readonly path: string; readonly scope: string }[] =>
   Object.entries(membersAt(document, 'paths')).flatMap(([path, methods]) =>

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { scopes } from '../../src/domain/keys.ts'
+import { scopes } from '../../src/domain/values/keys.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
 import { marketplace, parts } from '../jobs/events/support.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
-import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { buildDispatch, cloudEvent, reportedParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { at, listAt, membersAt, numberAt, ofItems, textAt, textOrNullAt } from '../support/json.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
-import { operationsOf, type Planted, plant } from './keys-support.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
+import { type Planted, plant, readOperations } from './keys-support.ts'
 import { idleQueue, silentListener, startServer, type TestServer } from './support.ts'
 
 const apiKey = 'a-key-of-sixteen-or-more'
@@ -48,8 +49,8 @@ const addKey = async (body: object, by = apiKey) => {
   expect(answer.status).toBe(201)
   return { ...membersAt(answer.body), id: textAt(answer.body, 'id'), key: textAt(answer.body, 'key') }
 }
-const eventOf = (id: string, data: { purchaseOrderId: string; sellerId?: string }) =>
-  JSON.stringify(cloudEvent(dispatchOf(data, id, toldParcel(id, { sku: 'A', quantity: 1 }))))
+const buildEvent = (id: string, data: { purchaseOrderId: string; sellerId?: string }) =>
+  JSON.stringify(cloudEvent(buildDispatch(data, id, reportedParcel(id, { sku: 'A', quantity: 1 }))))
 const postEvent = (from: TestServer, key: string | null, event: string, headers = {}) =>
   send(from, key, 'POST', '/v1/events', event, { 'content-type': 'application/cloudevents+json', ...headers })
 
@@ -63,7 +64,7 @@ beforeAll(async () => {
     boardQueues: () => [{ queue: idleQueue('orders'), readOnly: true }],
     syncs: {
       resources: ['orders', 'campaigns'],
-      withPast: ['orders'],
+      backfillable: ['orders'],
       reach: (_resource, now) => ({ from: new Date(0), to: now }),
       run: async ({ sellerId }) => {
         ran.push(sellerId)
@@ -139,7 +140,7 @@ describe('a key', () => {
     await addKey({ name: 'one at a time', scopes: ['read'] })
   })
 
-  test('that is revoked ends here at once and elsewhere within seconds, and stays listed', async () => {
+  test('that is revoked ends here immediately and in other processes within seconds, and stays listed', async () => {
     const { key, id } = await addKey({ name: 'to be revoked', scopes: ['read'] })
     for (const one of [server, other]) expect((await send(one, key, 'GET', '/v1/orders')).status).toBe(200)
     expect(await call(apiKey, 'DELETE', `/v1/keys/${id}?reason=lost`)).toMatchObject({
@@ -158,6 +159,7 @@ describe('a key', () => {
 
   test('that is revoked ends a stream and a long poll that it began', async () => {
     const { key, id } = await addKey({ name: 'streaming', scopes: ['read'] })
+    await numbered(stage.database)
     const { body: now } = await call(apiKey, 'GET', '/v1/changes?limit=1000')
     const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' }
     const stream = await server.fetch(`/v1/changes?after=${at(now, 'nextCursor')}`, { headers })
@@ -266,14 +268,14 @@ describe('a key', () => {
     await call(apiKey, 'DELETE', `/v1/keys/${id}?reason=test`)
   })
 
-  test('is answered with 503 while the database is away, and not called wrong', async () => {
+  test('is answered with 503 while the database is unreachable, and not called wrong', async () => {
     const { key } = await addKey({ name: 'in an outage', scopes: ['read'] })
-    const away = openDatabase({ vocabularyOf, url: 'postgres://nobody@127.0.0.1:1/nothing' })
-    const cut = await startServer(away, { apiKey })
+    const unreachable = openDatabase({ findVocabulary, url: 'postgres://nobody@127.0.0.1:1/nothing' })
+    const cut = await startServer(unreachable, { apiKey })
     expect(await send(cut, key, 'GET', '/v1/orders')).toMatchObject({ status: 503, body: { code: 'unavailable' } })
     expect((await send(cut, null, 'GET', '/livez')).status).toBe(200)
     await cut.close()
-    await away.close()
+    await unreachable.close()
   })
 
   test('opens the pages of a browser as the password', async () => {
@@ -286,13 +288,13 @@ describe('a key', () => {
 })
 
 describe('scopes', () => {
-  test('are told by docs/keys.md, for every route', async () => {
+  test('are listed in docs/keys.md, for every route', async () => {
     const { body } = await call(apiKey, 'GET', '/openapi.json')
-    const told = [...(await readFile('docs/keys.md', 'utf8')).matchAll(/^\| `([A-Z]+ [^`]+)` \| `([^`]+)` \| ([^|]+) \|$/gm)]
+    const listed = [...(await readFile('docs/keys.md', 'utf8')).matchAll(/^\| `([A-Z]+ [^`]+)` \| `([^`]+)` \| ([^|]+) \|$/gm)]
     const refusedToBound = (path: string, method: string): boolean =>
       textAt(body, 'paths', path, method.toLowerCase(), 'description').includes('of a key that is not bound to sellers')
-    expect(told.map(([, name, scope, bound]) => [name, scope, bound === 'refused']).sort()).toEqual(
-      operationsOf(body)
+    expect(listed.map(([, name, scope, bound]) => [name, scope, bound === 'refused']).sort()).toEqual(
+      readOperations(body)
         .map(({ name, method, path, scope }) => [name, scope, refusedToBound(path, method)])
         .sort(),
     )
@@ -301,7 +303,7 @@ describe('scopes', () => {
   test.each(scopes)('%s admits what names it, and nothing else', async (scope) => {
     const { key } = await addKey({ name: `only ${scope}`, scopes: [scope] })
     const { body: document } = await call(apiKey, 'GET', '/openapi.json')
-    const operations = operationsOf(document)
+    const operations = readOperations(document)
     expect(operations.length).toBeGreaterThan(35)
     for (const { name, method, path, scope: needed } of operations) {
       // Nothing of these names exists, and no body is valid: an admitted request ends behind the guard.
@@ -420,6 +422,8 @@ describe('a key that is bound to a seller', () => {
     // Its own neither: what is in the settings concerns all.
     ['DELETE /v1/sellers/{id}', () => '/v1/sellers/s-1', undefined, 403],
     ['GET /v1/settings', () => '/v1/settings', undefined, 403],
+    ['GET /v1/stock', () => '/v1/stock?sellerId=s-2', undefined, 403],
+    ['GET /v1/stock-differences', () => '/v1/stock-differences?sellerId=s-2', undefined, 403],
     ['GET /v1/syncs', () => '/v1/syncs?sellerId=s-2', undefined, 403],
     ['GET /v1/syncs/{resource}/runs', () => '/v1/syncs/orders/runs?sellerId=s-2', undefined, 403],
     ['POST /v1/syncs/{resource}/run', () => '/v1/syncs/orders/run', { sellerId: 's-2' }, 403],
@@ -459,7 +463,7 @@ describe('a key that is bound to a seller', () => {
   test('every route is tried', async () => {
     const { body } = await call(apiKey, 'GET', '/openapi.json')
     expect(foreign.map(([name]) => name).sort()).toEqual(
-      operationsOf(body)
+      readOperations(body)
         .map(({ name }) => name)
         .sort(),
     )
@@ -479,18 +483,20 @@ describe('a key that is bound to a seller', () => {
     '/v1/quarantine',
     '/v1/reconciliation',
     '/v1/sellers',
+    '/v1/stock',
+    '/v1/stock-differences',
     '/v1/syncs',
   ])('sees of %s its own', async (path) => {
     if (path === '/v1/audit') for (const id of ['s-1', 's-2']) await call(apiKey, 'POST', `/v1/sellers/${id}/resume`)
-    const sellersOf = (page: unknown) => [...new Set(ofItems(page, 'sellerId'))].sort()
+    const findSellers = (page: unknown) => [...new Set(ofItems(page, 'sellerId'))].sort()
     const { body: all } = await call(apiKey, 'GET', path)
-    expect(sellersOf(all)).toEqual(expect.arrayContaining(['s-1', 's-2']))
+    expect(findSellers(all)).toEqual(expect.arrayContaining(['s-1', 's-2']))
     const { status, body } = await call(bound, 'GET', path)
     expect(status).toBe(200)
-    expect(sellersOf(body)).toEqual(['s-1'])
+    expect(findSellers(body)).toEqual(['s-1'])
     const both = await addKey({ name: `both ${path}`, scopes: ['read', 'operate'], sellerIds: ['s-1', 's-2'] })
     const { body: ofBoth } = await call(both.key, 'GET', path)
-    expect(sellersOf(ofBoth)).toEqual(['s-1', 's-2'])
+    expect(findSellers(ofBoth)).toEqual(['s-1', 's-2'])
   })
 
   test('sees a forecast of its own sellers', async () => {
@@ -546,11 +552,14 @@ describe('events', () => {
     const { key: writer } = await addKey({ name: 'erp', scopes: ['events:write'] })
     const { key: reader } = await addKey({ name: 'no erp', scopes: ['read', 'operate'] })
     const own = { purchaseOrderId: mine.order, sellerId: 's-1' }
-    expect((await postEvent(signed, writer, eventOf('k-1', own))).status).toBe(202)
-    expect(await postEvent(signed, reader, eventOf('k-2', own))).toMatchObject({ status: 403, body: { code: 'scope-missing' } })
+    expect((await postEvent(signed, writer, buildEvent('k-1', own))).status).toBe(202)
+    expect(await postEvent(signed, reader, buildEvent('k-2', own))).toMatchObject({
+      status: 403,
+      body: { code: 'scope-missing' },
+    })
     // API_KEY, and nothing at all, do not replace a signature.
     for (const key of [apiKey, null]) {
-      expect(await postEvent(signed, key, eventOf('k-3', own))).toMatchObject({
+      expect(await postEvent(signed, key, buildEvent('k-3', own))).toMatchObject({
         status: 401,
         body: { code: 'invalid-signature' },
       })
@@ -561,7 +570,7 @@ describe('events', () => {
       'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
       'webhook-signature': 'v1,AAAA',
     }
-    expect(await postEvent(signed, writer, eventOf('k-4', own), headers)).toMatchObject({
+    expect(await postEvent(signed, writer, buildEvent('k-4', own), headers)).toMatchObject({
       status: 401,
       body: { code: 'invalid-signature' },
     })
@@ -571,11 +580,11 @@ describe('events', () => {
     const { key } = await addKey({ name: 'erp of s-1', scopes: ['events:write'], sellerIds: ['s-1'] })
     for (const from of [server, signed]) {
       const suffix = from === server ? 'a' : 'b'
-      expect((await postEvent(from, key, eventOf(`b-1${suffix}`, { purchaseOrderId: mine.order, sellerId: 's-1' }))).status).toBe(
-        202,
-      )
+      expect(
+        (await postEvent(from, key, buildEvent(`b-1${suffix}`, { purchaseOrderId: mine.order, sellerId: 's-1' }))).status,
+      ).toBe(202)
       for (const data of [{ purchaseOrderId: theirs.order, sellerId: 's-2' }, { purchaseOrderId: theirs.order }]) {
-        expect(await postEvent(from, key, eventOf(`b-2${suffix}`, data))).toMatchObject({
+        expect(await postEvent(from, key, buildEvent(`b-2${suffix}`, data))).toMatchObject({
           status: 403,
           body: { code: 'seller-refused', errors: [{ path: 'data.sellerId' }] },
         })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
-import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { buildDispatch, cloudEvent, reportedParcel } from '../support/events.ts'
 import { at, listAt, membersAt, textAt, textOrNullAt } from '../support/json.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
@@ -30,7 +31,7 @@ const post = (path: string, body?: unknown) =>
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   })
 const ship = async (id: string, purchaseOrderId: string, quantity: number): Promise<string> => {
-  const event = cloudEvent(dispatchOf({ purchaseOrderId }, id, toldParcel(id, { sku: 'A', quantity })))
+  const event = cloudEvent(buildDispatch({ purchaseOrderId }, id, reportedParcel(id, { sku: 'A', quantity })))
   const answer = await server.json('/v1/events', {
     method: 'POST',
     headers: { 'content-type': 'application/cloudevents+json' },
@@ -95,6 +96,7 @@ describe('orders', () => {
 
   test('one shows lines, units, commands and history', async () => {
     const commandId = await ship('o-1', '10', 2)
+    await numbered(stage.database)
     const { status, body } = await server.json('/v1/orders/10')
     expect(status).toBe(200)
     expect(body).toMatchObject({ sellerId: 's-1', purchaseOrderId: '10', customerName: 'A Buyer', open: true })
@@ -272,15 +274,15 @@ describe('quarantine and alarms', () => {
       `INSERT INTO tallyman.alarms (seller_id, kind, subject, message)
        VALUES ('s-1', 'event-rejected', '/erp#1', 'look'), ('s-1', 'command-held', 'c-1', 'look') RETURNING id, kind`,
     )
-    const idOf = (kind: string) => raised.find((alarm) => alarm.kind === kind)?.id
+    const findId = (kind: string) => raised.find((alarm) => alarm.kind === kind)?.id
     const close = (id: unknown) => post(`/v1/alarms/${String(id)}/resolve`, { actor: 'kim' })
-    expect(await close(idOf('event-rejected'))).toMatchObject({ status: 200 })
-    expect(await close(idOf('event-rejected'))).toMatchObject({ status: 409 })
-    expect(await close(idOf('command-held'))).toMatchObject({ status: 409 })
+    expect(await close(findId('event-rejected'))).toMatchObject({ status: 200 })
+    expect(await close(findId('event-rejected'))).toMatchObject({ status: 409 })
+    expect(await close(findId('command-held'))).toMatchObject({ status: 409 })
     expect(await close(999_999)).toMatchObject({ status: 404 })
   })
 
-  test('a record is replayed, or the reason is told', async () => {
+  test('a record is replayed, or the reason is reported', async () => {
     expect(await post('/v1/quarantine/1/replay')).toMatchObject({ status: 200, body: { id: '1', outcome: 'replayed' } })
     expect(await post('/v1/quarantine/2/replay')).toMatchObject({
       status: 422,
@@ -309,7 +311,7 @@ describe('quarantine and alarms', () => {
 })
 
 describe('the queue board', () => {
-  test('shows the queues, loads nothing from elsewhere, and lets nobody change those that are read-only', async () => {
+  test('shows the queues, loads nothing from other hosts, and refuses changes of read-only queues', async () => {
     const queue = idleQueue('commands')
     const board = await startServer(stage.database, { boardQueues: () => [{ queue, readOnly: true }] })
     const page = await board.fetch('/queues')

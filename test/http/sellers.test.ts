@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { BudgetFigure } from '../../src/domain/budget-figure.ts'
-import { readFigures } from '../../src/store/figures.ts'
-import { claimSellers } from '../../src/store/seller-processes.ts'
-import { pauseSeller, recordSellers, stopSeller } from '../../src/store/sellers.ts'
+import type { RateLimitSnapshot } from '../../src/domain/values/rate-limit-snapshot.ts'
+import { readGaugeValues } from '../../src/store/sellers/gauge-values.ts'
+import { announceSellers } from '../../src/store/sellers/seller-processes.ts'
+import { pauseSeller, recordSellers, stopSeller } from '../../src/store/sellers/sellers.ts'
+import { numbered } from '../support/changes.ts'
 import { acknowledgement, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, listAt, ofItems } from '../support/json.ts'
@@ -12,7 +13,7 @@ import { startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase({ each: 'test' })
 let server: TestServer
-let reported: BudgetFigure[]
+let reported: RateLimitSnapshot[]
 let ran: { sellerId: string | null }[]
 beforeEach(async () => {
   ran = []
@@ -22,7 +23,7 @@ beforeEach(async () => {
     budget: async () => reported,
     syncs: {
       resources: ['orders'],
-      withPast: ['orders'],
+      backfillable: ['orders'],
       reach: (_resource: string, now: Date) => ({ from: new Date(0), to: now }),
       run: async (request) => {
         ran.push(request)
@@ -154,6 +155,7 @@ test('a person pauses with a reason and resumes, with or without one', async () 
   for (const route of ['pause', 'resume']) {
     expect(await post(`/v1/sellers/nobody/${route}`, { reason: 'x' })).toMatchObject({ status: 404, body: { code: 'not-found' } })
   }
+  await numbered(stage.database)
   const { body } = await server.json('/v1/changes?after=0')
   expect(listAt(body, 'items').map((change) => [at(change, 'type'), at(change, 'data')])).toEqual([
     ['seller.paused', { actor: 'Ada', reason: 'stock-taking' }],
@@ -165,16 +167,16 @@ test('a person pauses with a reason and resumes, with or without one', async () 
 
 describe('a removal', () => {
   const remove = (sellerId: string, query = '') => server.json(`/v1/sellers/${sellerId}${query}`, { method: 'DELETE' })
-  const idsOf = async (query: string) => ofItems((await server.json(`/v1/sellers${query}`)).body, 'sellerId')
+  const listIds = async (query: string) => ofItems((await server.json(`/v1/sellers${query}`)).body, 'sellerId')
   const serve = (process: string) =>
-    claimSellers(stage.database, { process, roles: ['worker'], sellerIds: ['s-old'], faults: [] }, 0)
+    announceSellers(stage.database, { process, roles: ['worker'], sellerIds: ['s-old'], faults: [] }, 0)
 
   test('deletes a seller without a past, and finds none the second time', async () => {
     expect(await remove('s-old', '?reason=mistyped&actor=Ada')).toMatchObject({
       status: 200,
       body: { sellerId: 's-old', deleted: true, removedAt: null },
     })
-    expect([await idsOf(''), await idsOf('?removed=true')]).toEqual([['s-1', 's-2'], []])
+    expect([await listIds(''), await listIds('?removed=true')]).toEqual([['s-1', 's-2'], []])
     expect(await remove('s-old')).toMatchObject({ status: 404, body: { code: 'not-found', detail: 'There is no seller s-old.' } })
     expect(await remove('nobody')).toMatchObject({ status: 404 })
     expect(await remove('s-old', '?reason=')).toMatchObject({ status: 400 })
@@ -185,7 +187,7 @@ describe('a removal', () => {
     const { status, body } = await remove('s-old')
     expect({ status, code: at(body, 'code') }).toEqual({ status: 409, code: 'seller-served' })
     expect(at(body, 'detail')).toMatch(
-      /^Seller s-old is served by host@mark-7-00000000\. Take it out of SELLERS_FILE .*`tallyman sellers reload`, POST \/v1\/sellers\/reload\), and try again/,
+      /^Seller s-old is served by host@mark-7-00000000\. Remove it from SELLERS_FILE .*`tallyman sellers reload`, POST \/v1\/sellers\/reload\), and try again/,
     )
     const knowing = await startServer(stage.database, { hasEnded: (name) => name === 'host@mark-7-00000000' })
     const servedBy = async (by: TestServer) => at((await by.json('/v1/sellers?sellerId=s-old')).body, 'items', 0, 'servedBy')
@@ -208,7 +210,7 @@ describe('a removal', () => {
         code: 'seller-unsettled',
         detail:
           'Seller s-old has 2 commands that are not settled (1 of unknown outcome, 1 held for a person), 1 event that waits to be decided: ' +
-          'decide its commands (`tallyman commands`), end its events (`tallyman events reject`), or have it served again until they are done, and try again.',
+          'decide its commands (`tallyman commands`), end its events (`tallyman events reject`), or let a process serve it until they are done, and try again.',
       },
     })
     await stage.database.execute(`UPDATE tallyman.commands SET state = 'rejected'`)
@@ -218,7 +220,7 @@ describe('a removal', () => {
     )
     expect(await remove('s-old')).toMatchObject({
       status: 409,
-      body: { detail: 'Seller s-old has 1 stream being read at this moment: wait half a minute, and try again.' },
+      body: { detail: 'Seller s-old has 1 stream being read now: wait half a minute, and try again.' },
     })
   })
 
@@ -254,7 +256,7 @@ describe('a removal', () => {
         states: at((await server.json('/v1/order-states?days=30')).body, 'open'),
         others: [await of('/v1/quarantine'), await of('/v1/discrepancies'), await of('/v1/syncs'), await of('/v1/alarms')],
         failing: listAt((await server.json('/v1/lags')).body, 'items').map((lag) => at(lag, 'failing')),
-        figure: (await readFigures(stage.database)).quarantinedRecords,
+        figure: (await readGaugeValues(stage.database)).quarantinedRecords,
       }
     }
     const old = ['s-old']
@@ -267,11 +269,11 @@ describe('a removal', () => {
       ...{ counts: [0, 0, 0, 0, 0], orders: [[], [], []], states: 0, others: [[], [], [], []], failing: [], figure: 0 },
     })
 
-    expect(await idsOf('')).toEqual(['s-1', 's-2'])
+    expect(await listIds('')).toEqual(['s-1', 's-2'])
     expect(at((await server.json('/v1/sellers?removed=true')).body, 'items')).toMatchObject([
       { sellerId: 's-old', removedAt: at(body, 'removedAt'), removedBy: 'Ada', openOrders: 1, failingStreams: 1 },
     ])
-    expect([await idsOf('?sellerId=s-old'), await idsOf('?sellerId=s-old&removed=false')]).toEqual([old, []])
+    expect([await listIds('?sellerId=s-old'), await listIds('?sellerId=s-old&removed=false')]).toEqual([old, []])
     for (const path of ['/v1/orders?open=true&', '/v1/orders?', '/v1/quarantine?', '/v1/discrepancies?', '/v1/syncs?'])
       expect([path, ofItems((await server.json(`${path}sellerId=s-old`)).body, 'sellerId')]).toEqual([path, old])
     expect((await server.json('/v1/orders/1')).status).toBe(200)

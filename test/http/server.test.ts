@@ -1,10 +1,10 @@
 import { request as httpRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, listAt, membersAt, textAt } from '../support/json.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 import { defaultLimits, startServer, type TestServer } from './support.ts'
 
 const key = 'a-key-of-sixteen-or-more'
@@ -110,7 +110,7 @@ describe('problems', () => {
     expect(answer.status).toBe(status)
   })
 
-  test('faults are told up to a bound, with how many more there are', async () => {
+  test('errors are listed up to a limit, with their total number', async () => {
     const body = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`m${index}`, 1])))
     const headers = { 'content-type': 'application/json' }
     const answer = await open.json('/v1/commands/x/retry', { method: 'POST', body, headers })
@@ -128,7 +128,7 @@ describe('problems', () => {
     expect((await posted.text()).length).toBeLessThan(50_000)
   })
 
-  test('connections beyond the bound are told to come back, and health is answered all the same', async () => {
+  test('connections beyond the limit get 503 with Retry-After, and health is still answered', async () => {
     const narrow = await startServer(stage.database, { limits: { ...defaultLimits, connections: 3 } })
     const { port } = new URL(narrow.url)
     const idle = await Promise.all(
@@ -170,7 +170,7 @@ describe('problems', () => {
       {
         path: 'query.sellerid',
         message:
-          'is unknown, sellerId is near; accepted: limit, cursor, state, type, sellerId, purchaseOrderId, source, id, receivedFrom, receivedTo',
+          'is unknown (did you mean sellerId?); accepted: limit, cursor, state, type, sellerId, purchaseOrderId, source, id, receivedFrom, receivedTo',
       },
     ])
     expect(at((await open.json('/livez?x=1')).body, 'errors', 0, 'message')).toBe('is unknown; the route has none')
@@ -213,7 +213,7 @@ describe('problems', () => {
     ])
   })
 
-  test('every fault of a body is told by its path', async () => {
+  test('every error of a body is reported with its path', async () => {
     const { body } = await open.json('/v1/commands/x/retry', {
       method: 'POST',
       body: '{"actor":"","extra":1}',
@@ -240,10 +240,10 @@ describe('problems', () => {
     expect(JSON.stringify(line)).toContain('secret innards')
   })
 
-  test('a database that is away is 503, with one line for the outage and not one for each request', async () => {
+  test('an unreachable database is 503, with one log line for the outage and not one for each request', async () => {
     const url = new URL(stage.url)
     url.port = '1'
-    const nowhere = openDatabase({ vocabularyOf, url: url.href })
+    const nowhere = openDatabase({ findVocabulary, url: url.href })
     const cut = await startServer(nowhere)
     const answer = await cut.json('/v1/orders')
     expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
@@ -256,8 +256,8 @@ describe('problems', () => {
     })
     expect(posted).toMatchObject({ status: 503, body: { code: 'unavailable' } })
     expect(posted.headers.get('retry-after')).toBe('5')
-    const told = cut.log.filter(({ level }) => Number(level) >= 40)
-    expect(told).toMatchObject([{ level: 40, msg: expect.stringContaining('answered with 503') }])
+    const warnings = cut.log.filter(({ level }) => Number(level) >= 40)
+    expect(warnings).toMatchObject([{ level: 40, msg: expect.stringContaining('answered with 503') }])
     expect((await cut.fetch('/livez')).status).toBe(200)
     await cut.close()
     await nowhere.close()
@@ -412,6 +412,8 @@ describe('the OpenAPI document', () => {
       'get /v1/sellers',
       'get /v1/session',
       'get /v1/settings',
+      'get /v1/stock',
+      'get /v1/stock-differences',
       'get /v1/syncs',
       'get /v1/syncs/{resource}/runs',
       'get /v1/targets',
@@ -466,7 +468,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('is shown by a page that loads nothing from elsewhere', async () => {
+  test('is shown by a page that loads nothing from other hosts', async () => {
     const page = await open.fetch('/docs/')
     expect(page.status).toBe(200)
     expect(await page.text()).not.toMatch(/(src|href)="(https?:)?\/\//)
@@ -505,7 +507,7 @@ describe('health', () => {
     await expect(server.fetch('/livez')).rejects.toThrow()
   })
 
-  test('finishes requests under way when it closes', async () => {
+  test('finishes requests in progress when it closes', async () => {
     let answer: (() => void) | undefined
     const begun = Promise.withResolvers<void>()
     const server = await startServer(stage.database, {

@@ -73,7 +73,7 @@ describe('a session', () => {
     expect((await signIn(apiKey, { origin })).cookie).toMatch(/; Secure$/)
   })
 
-  test('changes nothing for a request that does not say where it comes from, or comes from elsewhere', async () => {
+  test('refuses writing requests without an origin, or from another origin', async () => {
     const { pair } = await signIn(apiKey)
     const run = (headers: Record<string, string>) => ask(pair, '/v1/syncs/orders/run', { method: 'POST', headers })
     expect((await run({})).status).toBe(403)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settings } from '../domain/support/shipping-settings.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, textAt } from '../support/json.ts'
 import { startServer, type TestServer } from './support.ts'
@@ -35,6 +36,7 @@ test('settings become a command that names no order, wherever commands are shown
   expect(at((await server.json('/v1/commands?eventId=e-1')).body, 'items')).toMatchObject([shown])
   expect((await server.json(`/v1/commands/${id}`)).body).toMatchObject(shown)
   expect((await server.json('/v1/events/urn%3Aerp/e-1')).body).toMatchObject({ state: 'accepted', commands: [shown] })
+  await numbered(stage.database)
   const changes = at((await server.json('/v1/changes')).body, 'items')
   expect(changes).toMatchObject([{ type: 'command.pending', purchaseOrderId: null, commandId: id }])
   expect(at((await server.json('/v1/overview')).body, 'commands')).toEqual({ pending: 1 })

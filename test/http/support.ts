@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { Queue } from 'bullmq'
 import { pino } from 'pino'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import type { BoardQueue, HttpServices } from '../../src/http/services.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
@@ -9,9 +9,9 @@ import { dryRunEvents } from '../../src/jobs/events/dry-run.ts'
 import { rejectByPerson } from '../../src/jobs/events/reject.ts'
 import { refusalOfUrl } from '../../src/jobs/webhooks/address.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { decideCommand } from '../../src/store/command-decisions.ts'
-import type { Database } from '../../src/store/database.ts'
-import type { Listener } from '../../src/store/listener.ts'
+import { decideCommand } from '../../src/store/commands/command-decisions.ts'
+import type { Database } from '../../src/store/db/database.ts'
+import type { Listener } from '../../src/store/db/listener.ts'
 import { marketplace, parts } from '../jobs/events/support.ts'
 import { unreachableClient } from '../support/client.ts'
 
@@ -67,6 +67,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),
     paces: [
       { resource: 'orders', stream: 'released', everyMs: 60_000 },
+      { resource: 'orders', stream: 'reread', everyMs: 86_400_000 },
       { resource: 'taxonomies', stream: 'all', everyMs: 86_400_000 },
     ],
     budget: async () => [],
@@ -79,15 +80,15 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
       operations: [],
       commands: { open: 0, sent: 0, late: 0, unsent: 0, lateOnes: [] },
       shipBy: { atRisk: [], waitingForErp: [], waitingForErpCount: 0 },
-      polls: { runs: 0, lateP99Ms: 0, lateMostMs: 0 },
+      command: null,
     }),
     acceptEvents: (posted, signal) => acceptEvents(events, posted, signal),
-    dryRunEvents: (posted) => dryRunEvents({ ...events, clientOf: unreachableClient }, posted),
+    dryRunEvents: (posted) => dryRunEvents({ ...events, findClient: unreachableClient }, posted),
     rejectEvent: (key, by) => rejectByPerson(database, key, by),
     decide: (request) => decideCommand(database, request),
     syncs: {
       resources: ['orders', 'returns'],
-      withPast: ['orders', 'returns'],
+      backfillable: ['orders', 'returns'],
       reach: (_resource, now) => ({ from: new Date(now.getTime() - 180 * 86_400_000), to: now }),
       run: async ({ resource, sellerId }) => [`${resource}~${sellerId ?? 'all'}`],
     },
@@ -101,7 +102,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     }),
     retention: { keep: readConfig({}, false).retention, run: async () => new Date() },
     webhooks: {
-      refusalOf: (url) => refusalOfUrl(url, false),
+      findUrlFault: (url) => refusalOfUrl(url, false),
       test: async () => ({ deliveryId: 1n, delivered: true, httpStatus: 204, error: null, durationMs: 3 }),
     },
     replayQuarantined: async (id) =>

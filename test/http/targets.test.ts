@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const idsOf = async (query: string): Promise<readonly unknown[]> => {
+const listIds = async (query: string): Promise<readonly unknown[]> => {
   const { status, body } = await server.json(`/v1/targets?${query}`)
   expect(status, JSON.stringify(body)).toBe(200)
   return ofItems(body, 'id')
@@ -44,7 +44,7 @@ test.each([
   ['q=home&sellerId=s-1', ['7', '9223372036854775801']],
   ['q=%25', []],
 ])('targets are found by %s', async (query, expected) => {
-  expect([...(await idsOf(query))].sort()).toEqual([...expected].sort())
+  expect([...(await listIds(query))].sort()).toEqual([...expected].sort())
 })
 
 test('a target is shown with its reach and the items of its place', async () => {

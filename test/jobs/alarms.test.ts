@@ -1,10 +1,11 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type AlarmParts, reviewAlarms } from '../../src/jobs/alarms.ts'
-import { takeReview } from '../../src/store/alarm-conditions.ts'
-import { closeAlarm, countOpenAlarms, raiseAlarm, resolveAlarm, silenceAlarm } from '../../src/store/alarms.ts'
-import { readChanges } from '../../src/store/changes.ts'
-import { recordSellers } from '../../src/store/sellers.ts'
+import { type AlarmParts, reviewAlarms } from '../../src/jobs/maintenance/review-alarms.ts'
+import { tryLockReview } from '../../src/store/alarms/alarm-conditions.ts'
+import { closeAlarm, countOpenAlarms, raiseAlarm, resolveAlarm, silenceAlarm } from '../../src/store/alarms/alarms.ts'
+import { readChanges } from '../../src/store/changes/changes.ts'
+import { recordSellers } from '../../src/store/sellers/sellers.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
@@ -19,7 +20,7 @@ const look = (afterMs: number, more: Partial<AlarmParts> = {}) =>
     database: stage.database,
     streams: [],
     sellerIds: ['s-1'],
-    nowOf: () => new Date(placedAt + afterMs),
+    findNow: () => new Date(placedAt + afterMs),
     upForMs: 30 * 24 * hour,
     ...more,
   })
@@ -29,7 +30,7 @@ const open = async () =>
     await stage.database.prisma.alarm.findMany({ where: { resolvedAt: null }, orderBy: [{ sellerId: 'asc' }, { kind: 'asc' }] })
   ).map(({ sellerId, kind, subject, count, dueAt }) => [sellerId, kind, subject, count, dueAt?.toISOString() ?? null])
 const told = async () =>
-  (await readChanges(stage.database, 0n, 1_000)).changes
+  (await readChanges(await numbered(stage.database), 0n, 1_000)).changes
     .filter(({ type }) => type.startsWith('alarm.'))
     .map(({ sellerId, type, data }) => ({ sellerId, type, ...Object(data) }))
 
@@ -72,7 +73,7 @@ describe('deadlines of orders', () => {
   })
 
   test('ship-by and the cancellation by the marketplace count open orders of the seller only', async () => {
-    const { marketplace } = stage.database.vocabularyOf('s-1').shipNodes
+    const { marketplace } = stage.database.findVocabulary('s-1').shipNodes
     await seedOrder(stage.database, 's-1', purchaseOrder('open', [orderLine('1', 'MUG', 2)]))
     await seedOrder(stage.database, 's-1', purchaseOrder('shipped', [orderLine('1', 'MUG', 2, { shipped: 2 })]))
     await seedOrder(stage.database, 's-1', purchaseOrder('theirs', [orderLine('1', 'MUG', 2)], { shipNodeType: marketplace }))
@@ -137,12 +138,17 @@ describe('other conditions', () => {
   test('quarantine that grows, differences worth much, campaigns out of budget or time, and paused webhooks are told of', async () => {
     const { database } = stage
     await database.execute(
-      `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at)
-       SELECT CASE WHEN n <= 10 THEN 's-1' ELSE 's-2' END, 'orders', decode(lpad(n::text, 40, '0'), 'hex'), '{}', 'no lines', now() FROM generate_series(1, 19) n`,
+      `INSERT INTO tallyman.quarantined_records (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at)
+       SELECT CASE WHEN n <= 10 THEN 's-1' ELSE 's-2' END, 'orders', 'po-' || n, decode(lpad(n::text, 40, '0'), 'hex'), '{}', 'no lines', now() FROM generate_series(1, 19) n`,
     )
     await database.execute(
       `INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, month, kind, report_units, expected_units, log_entry_ids, log_entries, earliest_day, value, currency)
        SELECT 's-1', 'SKU' || n, '2026-02-01', 'lost', 1, 2, '{}', 0, '2026-02-01', 250, CASE WHEN n <= 2 THEN 'USD' ELSE 'EUR' END FROM generate_series(1, 3) n`,
+    )
+    await database.execute(
+      `INSERT INTO warehouse.stock_differences (seller_id, sku, counted_units, balance_units, as_of, opening_units, opening_at, value, currency, first_seen_at)
+       SELECT seller, 'SKU' || n, 1, 2, now(), 2, now(), 250, 'USD', now() - since FROM generate_series(1, 2) n,
+         (VALUES ('s-1', interval '25 hours'), ('s-2', interval '23 hours')) AS t(seller, since)`,
     )
     await database.execute(
       `INSERT INTO warehouse.campaigns (seller_id, campaign_id, status, end_date, raw_hash, raw, observed_at, first_seen_at, changed_at)
@@ -163,20 +169,26 @@ describe('other conditions', () => {
       's-1 campaign-ending B null',
       's-1 campaign-ending E null',
       's-1 discrepancy-value USD 2',
+      's-1 order-unreadable orders 10',
       's-1 quarantine-growing quarantine 10',
+      's-1 stock-difference-value USD 2',
+      's-2 order-unreadable orders 9',
     ])
     await database.execute(
       `UPDATE warehouse.inventory_discrepancies SET state = 'resolved', resolved_at = now(), resolution = 'agrees'`,
     )
+    await database.execute(
+      `UPDATE warehouse.stock_differences SET state = 'resolved', resolved_at = now(), resolution = 'agrees' WHERE seller_id = 's-1'`,
+    )
     await database.execute(`UPDATE tallyman.quarantined_records SET state = 'dismissed' WHERE seller_id = 's-1'`)
     await database.execute(`UPDATE warehouse.campaigns SET status = 'COMPLETED'`)
     await database.execute(`UPDATE tallyman.webhook_endpoints SET state = 'active'`)
-    expect(await look(0)).toEqual({ opened: 0, resolved: 6 })
+    expect(await look(0)).toEqual({ opened: 0, resolved: 8 })
   })
 
   test('one process looks at a time', async () => {
     await stage.database.transaction(async (tx) => {
-      expect(await takeReview(tx)).toBe(true)
+      expect(await tryLockReview(tx)).toBe(true)
       expect(await look(0)).toBeNull()
     })
     expect(await look(0)).not.toBeNull()
@@ -186,9 +198,9 @@ describe('other conditions', () => {
 describe('the feed and people', () => {
   const key = { sellerId: 's-1', kind: 'command-rejected', subject: 'c-1' } as const
   const by = { actor: 'kim' }
-  const idOf = async () => (await stage.database.prisma.alarm.findFirstOrThrow({ orderBy: { id: 'desc' } })).id
+  const findId = async () => (await stage.database.prisma.alarm.findFirstOrThrow({ orderBy: { id: 'desc' } })).id
 
-  test('every alarm is told once when it opens and once when it ends, whoever raised it, without its message', async () => {
+  test('every alarm is reported once when it opens and once when it ends, whoever raised it, without its message', async () => {
     await raiseAlarm(stage.database, { ...key, kind: 'command-held', subject: 'c-1' }, 'the buyer Ada Byron')
     await raiseAlarm(stage.database, { sellerId: 'named-by-erp', kind: 'event-rejected', subject: '/ada 1' }, 'wrong')
     await look(0)
@@ -211,7 +223,7 @@ describe('the feed and people', () => {
 
   test('a person resolves what is past, with a reason, and the feed says who', async () => {
     await raiseAlarm(stage.database, key, 'look')
-    const id = await idOf()
+    const id = await findId()
     expect(await closeAlarm(stage.database, { id, by, reason: 'sent again' })).toBe('closed')
     expect(await closeAlarm(stage.database, { id, by, reason: null })).toBe('not-closable')
     expect(await stage.database.prisma.alarm.findUnique({ where: { id } })).toMatchObject({
@@ -231,7 +243,7 @@ describe('the feed and people', () => {
   test('a silenced alarm stays open, is counted apart, and stays silenced when it comes back', async () => {
     const until = new Date(Date.now() + hour)
     await raiseAlarm(stage.database, { ...key, kind: 'sync-failing' }, 'look')
-    const id = await idOf()
+    const id = await findId()
     expect(await silenceAlarm(stage.database, { id, by, reason: 'known', until })).toBe('silenced')
     expect(await countOpenAlarms(stage.database)).toEqual([{ kind: 'sync-failing', open: 0, silenced: 1 }])
     await resolveAlarm(stage.database, { ...key, kind: 'sync-failing' })
@@ -240,7 +252,7 @@ describe('the feed and people', () => {
     await raiseAlarm(stage.database, { ...key, kind: 'sync-failing' }, 'look')
     await raiseAlarm(stage.database, { ...key, kind: 'sync-failing', subject: 'another' }, 'look')
     expect(await countOpenAlarms(stage.database)).toEqual([{ kind: 'sync-failing', open: 1, silenced: 1 }])
-    await silenceAlarm(stage.database, { id: await idOf(), by, reason: 'over', until: new Date(0) })
+    await silenceAlarm(stage.database, { id: await findId(), by, reason: 'over', until: new Date(0) })
     expect(await countOpenAlarms(stage.database)).toEqual([{ kind: 'sync-failing', open: 1, silenced: 1 }])
     expect((await told()).map(({ type }) => type)).toEqual(['alarm.raised', 'alarm.silenced', 'alarm.raised', 'alarm.silenced'])
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type RetentionSettings, retainedData } from '../../src/domain/retention.ts'
-import { runRetention } from '../../src/jobs/retention.ts'
-import { overlookRetention } from '../../src/store/retention.ts'
+import { type RetentionSettings, retainedData } from '../../src/domain/sync/retention.ts'
+import { runRetention } from '../../src/jobs/maintenance/retention.ts'
+import { readRetentionOverview } from '../../src/store/privacy/retention.ts'
 import { liveThrough } from '../life/hours.ts'
 import { grown } from '../life/level.ts'
 import { withDatabase } from '../support/database.ts'
@@ -26,7 +26,7 @@ const manyRuns = (count: number) =>
      SELECT 's', 'orders', 'changes', 1, 0, 1, 0, now() - interval '40 days', now() - interval '40 days' FROM generate_series(1, $1::int)`,
     count,
   )
-const runsLeft = async (): Promise<number> => (await overlookRetention(stage.database, 'runs', null)).rows
+const runsLeft = async (): Promise<number> => (await readRetentionOverview(stage.database, 'runs', null)).rows
 
 test('a turn ends when its time is over or it is told to stop, and another process goes on where it was', async () => {
   await manyRuns(15_000)

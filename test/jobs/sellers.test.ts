@@ -1,20 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createInProcessBudget } from '../../src/clients/budget.ts'
-import { MarketplaceFailure } from '../../src/clients/errors.ts'
+import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
 import { createMarketplaceClient } from '../../src/clients/marketplace/marketplace.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { profiles } from '../../src/clients/marketplace/profiles/index.ts'
-import { readConfig } from '../../src/config.ts'
-import {
-  createSellerRegistry,
-  credentialsRefused,
-  probeSeller,
-  type SellerRegistry,
-  stopRefused,
-} from '../../src/jobs/sellers.ts'
-import { noteAccepted } from '../../src/store/seller-credentials.ts'
-import { claimSellers } from '../../src/store/seller-processes.ts'
-import { readSellers, recordSellers, resumeSeller, stopSeller } from '../../src/store/sellers.ts'
+import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { probeSeller } from '../../src/jobs/sellers/probe-worker.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../src/jobs/sellers/registry.ts'
+import { credentialsRefused, stopRefused } from '../../src/jobs/sellers/stop-refused.ts'
+import { recordAccepted } from '../../src/store/sellers/seller-credentials.ts'
+import { announceSellers } from '../../src/store/sellers/seller-processes.ts'
+import { readSellers, recordSellers, resumeSeller, stopSeller } from '../../src/store/sellers/sellers.ts'
 import { withDatabase } from '../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 
@@ -125,7 +121,7 @@ test('settings that no client is made from leave the client where it is, and are
   const logReasons = new Map([['q7', 'damaged']] as const)
   await registry.replace([{ ...before, skus: ['NEW'], logReasons, reportColumns: before.reportColumns }])
   expect(registry.client(sellerId)).toBe(client)
-  expect(registry.settingsOf(sellerId)).toMatchObject({ skus: ['NEW'], logReasons })
+  expect(registry.findSettings(sellerId)).toMatchObject({ skus: ['NEW'], logReasons })
 
   // Another client, of the same credentials.
   await registry.replace([{ ...before, quantityField: 'statusQuantity' }])
@@ -135,26 +131,27 @@ test('settings that no client is made from leave the client where it is, and are
   expect(registry.configured(sellerId).credentialsFingerprint).not.toBe(credentialsFingerprint)
 })
 
-test('a seller whose credentials are refused here alone is put aside here, until it is resumed or settings are read again', async () => {
+test('a seller whose credentials are refused here alone is suspended here, until it is resumed or settings are read again', async () => {
   const registry = await startProcess()
-  const parts = { database: stage.database, sellers: registry, owner: 'p-1' }
+  const onSuspended = () => {
+    suspensions += 1
+  }
+  const parts = { database: stage.database, sellers: registry, owner: 'p-1', onSuspended }
   for (const process of ['p-1', 'p-2'])
-    await claimSellers(stage.database, { process, roles: [], sellerIds: [sellerId], faults: [] }, 0)
-  await noteAccepted(stage.database, 'p-2', [{ sellerId, credentialsFingerprint: 'newer' }])
-  let changes = 0
-  registry.onWorkChanged(() => {
-    changes += 1
-  })
+    await announceSellers(stage.database, { process, roles: [], sellerIds: [sellerId], faults: [] }, 0)
+  await recordAccepted(stage.database, 'p-2', [{ sellerId, credentialsFingerprint: 'newer' }])
+  let suspensions = 0
   expect(registry.accepted()).toEqual([])
   await read(registry)
   expect(registry.accepted()).toMatchObject([{ sellerId }])
   const refused = registry.configured(sellerId)
-  expect(await stopRefused(parts, refused, 400)).toMatchObject({ stop: 'elsewhere', reason: expect.stringContaining('p-1') })
-  expect([registry.has(sellerId), registry.worksFor(sellerId), changes]).toEqual([true, false, 1])
-  expect(registry.aside()).toMatchObject([{ seller: refused }])
+  expect(await stopRefused(parts, refused, 400)).toMatchObject({ stop: 'other-process', reason: expect.stringContaining('p-1') })
+  expect([registry.has(sellerId), registry.worksFor(sellerId), suspensions]).toEqual([true, false, 1])
+  expect(registry.suspended()).toMatchObject([{ seller: refused }])
   await resumeSeller(stage.database, { sellerId, actor: 'Ada', reason: null })
-  registry.learn(await readSellers(stage.database))
-  expect([registry.worksFor(sellerId), changes]).toEqual([true, 2])
+  expect(registry.learn(await readSellers(stage.database))).toBe(true)
+  expect(registry.learn(await readSellers(stage.database))).toBe(false)
+  expect(registry.worksFor(sellerId)).toBe(true)
 
   await stopRefused(parts, registry.configured(sellerId), 400)
   expect(registry.worksFor(sellerId)).toBe(false)

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { handBack } from '../../src/jobs/hand-back.ts'
-import { createServing } from '../../src/jobs/serving.ts'
-import { dueCommands } from '../../src/store/commands.ts'
-import { readWaitingSubject } from '../../src/store/events.ts'
-import { isSellerServed } from '../../src/store/sellers.ts'
+import { requeue } from '../../src/jobs/dispatch/requeue.ts'
+import { createServing } from '../../src/jobs/sellers/serving.ts'
+import { findDueCommands } from '../../src/store/commands/commands.ts'
+import { readWaitingSubject } from '../../src/store/events/events.ts'
+import { isSellerServed } from '../../src/store/sellers/sellers.ts'
 import { acknowledgement, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
@@ -33,13 +33,13 @@ test('a job of a seller whom another process serves goes back for less than a se
   await serving('s-1').begin('start')
   for (const random of [0, 0.999]) {
     const before = Date.now()
-    const outcome = await handBack({ database: stage.database, random: () => random }, 's-1', 499)
-    if (!('runAgainAt' in outcome)) throw new Error('it is not handed back')
+    const outcome = await requeue({ database: stage.database, random: () => random }, 's-1', 499)
+    if (!('runAgainAt' in outcome)) throw new Error('it is not requeued')
     expect(outcome.runAgainAt.getTime()).toBeGreaterThanOrEqual(before + 500)
     expect(outcome.runAgainAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000)
   }
   // The queue would fail it after too many starts; the relay brings it again instead.
-  expect(await handBack({ database: stage.database }, 's-1', 500)).toEqual({ done: true })
+  expect(await requeue({ database: stage.database }, 's-1', 500)).toEqual({ done: true })
 })
 
 test('a job of a seller whom nobody serves ends, and its commands are derived again when somebody does', async () => {
@@ -47,13 +47,13 @@ test('a job of a seller whom nobody serves ends, and its commands are derived ag
   await one.begin('start')
   await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 1)]))
   const commandId = await storeCommand(stage.database, { sellerId: 's-1', purchaseOrderId: '1' }, acknowledgement)
-  expect(await dueCommands(stage.database, 10)).toEqual([commandId])
+  expect(await findDueCommands(stage.database, 10)).toEqual([commandId])
   await silentFor('s-1', 121)
-  expect(await handBack({ database: stage.database }, 's-1')).toEqual({ done: true })
-  expect(await handBack({ database: stage.database }, 'never-seen')).toEqual({ done: true })
-  expect(await dueCommands(stage.database, 10)).toEqual([])
+  expect(await requeue({ database: stage.database }, 's-1')).toEqual({ done: true })
+  expect(await requeue({ database: stage.database }, 'never-seen')).toEqual({ done: true })
+  expect(await findDueCommands(stage.database, 10)).toEqual([])
   await one.say()
-  expect(await dueCommands(stage.database, 10)).toEqual([commandId])
+  expect(await findDueCommands(stage.database, 10)).toEqual([commandId])
 })
 
 test('each process speaks for its own sellers', async () => {

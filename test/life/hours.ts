@@ -3,21 +3,26 @@
  * unreadable records and log entries. After each one old data is removed as the daily pass does, where an hour is as long as it took.
  */
 import { randomUUID } from 'node:crypto'
-import { takeBaseline } from '../../src/domain/evidence.ts'
-import { type RetainedData, retainedData } from '../../src/domain/retention.ts'
+import { takeBaseline } from '../../src/domain/commands/evidence.ts'
+import { type RetainedData, retainedData } from '../../src/domain/sync/retention.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
-import { runRetention } from '../../src/jobs/retention.ts'
-import { raiseAlarm, resolveAlarm } from '../../src/store/alarms.ts'
-import { recordIntent, recordOutcome, recordReadBack } from '../../src/store/command-attempts.ts'
-import { moveCommand } from '../../src/store/command-steps.ts'
-import { readCommand } from '../../src/store/commands.ts'
-import type { Database } from '../../src/store/database.ts'
-import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory-log.ts'
-import { findNewlyFaulty, quarantine, supersedeQuarantined } from '../../src/store/quarantine.ts'
-import { askForPasses, readTableSizes } from '../../src/store/retention.ts'
-import { readOrder } from '../../src/store/stored-orders.ts'
-import { endRun, takeLease } from '../../src/store/sync-states.ts'
-import { claimDelivery, dueDeliveries, fanOut, settleDelivered } from '../../src/store/webhook-deliveries.ts'
+import { runRetention } from '../../src/jobs/maintenance/retention.ts'
+import { raiseAlarm, resolveAlarm } from '../../src/store/alarms/alarms.ts'
+import { recordIntent, recordOutcome, recordReadBack } from '../../src/store/commands/command-attempts.ts'
+import { moveCommand } from '../../src/store/commands/command-steps.ts'
+import { readCommand } from '../../src/store/commands/commands.ts'
+import type { Database } from '../../src/store/db/database.ts'
+import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory/inventory-log.ts'
+import { readOrder } from '../../src/store/orders/stored-orders.ts'
+import { readTableSizes, requestPasses } from '../../src/store/privacy/retention.ts'
+import { findNewlyFaulty, quarantine, supersedeQuarantined } from '../../src/store/sync/quarantine.ts'
+import { acquireLease, endRun } from '../../src/store/sync/sync-states.ts'
+import {
+  claimDelivery,
+  createDeliveries,
+  findDueDeliveries,
+  settleDelivered,
+} from '../../src/store/webhooks/webhook-deliveries.ts'
 import { marketplace, parts } from '../jobs/events/support.ts'
 import { lineWith, orderWith, wireStatus } from '../store/support/records.ts'
 import { storeOrders } from '../support/store.ts'
@@ -71,7 +76,7 @@ const leaseMs = 60_000
 const log = { at: 'hour' } as const
 
 const poll = async (database: Database, sellerId: string, changed: number): Promise<void> => {
-  const claim = await takeLease(database, { sellerId, resource: 'orders', stream: 'changes' }, log.at, leaseMs)
+  const claim = await acquireLease(database, { sellerId, resource: 'orders', stream: 'changes' }, log.at, leaseMs)
   if (!claim.taken) throw new Error(`the lease of ${sellerId} is held`)
   const now = new Date()
   const run = { windowFrom: now, windowTo: now, pages: 1, seen: changed, changed, quarantined: 0, error: null }
@@ -175,8 +180,8 @@ const allSellers = async (sellers: number, work: (seller: number) => Promise<voi
 
 /** A webhook gets all new orders, and takes them. */
 const deliverAll = async (database: Database, endpointId: string): Promise<void> => {
-  for (let more = true; more; ) more = await fanOut(database, endpointId)
-  for (let due = await dueDeliveries(database); due.length > 0; due = await dueDeliveries(database)) {
+  for (let more = true; more; ) more = await createDeliveries(database, endpointId)
+  for (let due = await findDueDeliveries(database); due.length > 0; due = await findDueDeliveries(database)) {
     for (const { id } of due) {
       const delivery = await claimDelivery(database, id, 30_000)
       if (delivery !== null) await settleDelivered(database, delivery, { httpStatus: 204, error: null, durationMs: 1 })
@@ -190,7 +195,7 @@ const databaseNow = async (database: Database): Promise<Date> => {
   return row.now
 }
 
-const endOf = async (
+const findEnd = async (
   database: Database,
   hour: number,
   times: Pick<HourEnd, 'removed' | 'tookMs' | 'retentionMs'>,
@@ -207,21 +212,21 @@ const endOf = async (
   )
   if (rows === undefined) throw new Error('nothing was counted')
   const sizes = new Map((await readTableSizes(database)).map(({ table, bytes }) => [table, bytes]))
-  const bytesOf = (data: RetainedData): number => sizes.get(tables[data]) ?? 0
+  const countBytes = (data: RetainedData): number => sizes.get(tables[data]) ?? 0
   const { orders, wholeEvents, wholeAttempts, ...counted } = rows
   return {
     hour,
     rows: counted,
     bytes: {
-      runs: bytesOf('runs'),
-      attempts: bytesOf('attempts'),
-      versions: bytesOf('versions'),
-      changes: bytesOf('changes'),
-      events: bytesOf('events'),
-      alarms: bytesOf('alarms'),
-      quarantine: bytesOf('quarantine'),
-      deliveries: bytesOf('deliveries'),
-      'log-entries': bytesOf('log-entries'),
+      runs: countBytes('runs'),
+      attempts: countBytes('attempts'),
+      versions: countBytes('versions'),
+      changes: countBytes('changes'),
+      events: countBytes('events'),
+      alarms: countBytes('alarms'),
+      quarantine: countBytes('quarantine'),
+      deliveries: countBytes('deliveries'),
+      'log-entries': countBytes('log-entries'),
     },
     whole: { events: wholeEvents, attempts: wholeAttempts },
     orders,
@@ -248,7 +253,7 @@ export const liveThrough = async (
     const livedMs = performance.now()
     if (oldest !== undefined) {
       const keepMs = (await databaseNow(database)).getTime() - oldest.getTime()
-      await askForPasses(database, retainedData)
+      await requestPasses(database, retainedData)
       const keep = {
         runs: keepMs,
         attempts: keepMs,
@@ -267,7 +272,7 @@ export const liveThrough = async (
       removed = turn.removed
     }
     const retentionMs = performance.now() - livedMs
-    const end = await endOf(database, hour, { removed, tookMs: livedMs - beganMs, retentionMs })
+    const end = await findEnd(database, hour, { removed, tookMs: livedMs - beganMs, retentionMs })
     ends.push(end)
     onHour(end)
   }

@@ -1,4 +1,4 @@
-import { type RetainedData, retainedData } from '../../src/domain/retention.ts'
+import { type RetainedData, retainedData } from '../../src/domain/sync/retention.ts'
 import type { HourEnd } from './hours.ts'
 
 /** A level may move by so much: pages are used again as they become free, and the last hour's changes as transactions end. */

@@ -4,10 +4,10 @@
  */
 
 import { parseArgs } from 'node:util'
-import { retainedData } from '../../src/domain/retention.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { retainedData } from '../../src/domain/sync/retention.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
 import { startTestPostgres } from '../support/postgres.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 import { type HourEnd, liveThrough } from './hours.ts'
 import { grown, hoursToTell } from './level.ts'
 
@@ -41,7 +41,7 @@ const show = ({ hour, rows, bytes, orders, tookMs, retentionMs }: HourEnd): void
 }
 
 const postgres = await startTestPostgres()
-const database = openDatabase({ vocabularyOf, url: await postgres.database(), connections: 12 })
+const database = openDatabase({ findVocabulary, url: await postgres.database(), connections: 12 })
 try {
   const faults = grown(await liveThrough(database, life, show), life.keepHours)
   for (const fault of faults ?? []) console.error(fault)

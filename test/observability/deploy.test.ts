@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { alertRules, dashboardPanels, namesOf } from '../support/promql.ts'
+import { alertRules, dashboardPanels, listNames } from '../support/promql.ts'
 
 const expressions = () => [
   ...alertRules().map(({ expr }) => expr),
@@ -11,22 +11,22 @@ const expressions = () => [
 describe('the alert rules and the dashboard', () => {
   test('are PromQL, and name a metric each', () => {
     expect(expressions().length).toBeGreaterThan(20)
-    for (const expr of expressions()) expect(namesOf(expr).metrics, expr).not.toEqual([])
-    expect(() => namesOf('sum by (kind (x)')).toThrow('no PromQL')
-    expect(namesOf('sum by (a) (rate(x_total{b!="c"}[5m])) > 1')).toEqual({ metrics: ['x_total'], labels: ['a', 'b'] })
+    for (const expr of expressions()) expect(listNames(expr).metrics, expr).not.toEqual([])
+    expect(() => listNames('sum by (kind (x)')).toThrow('no PromQL')
+    expect(listNames('sum by (a) (rate(x_total{b!="c"}[5m])) > 1')).toEqual({ metrics: ['x_total'], labels: ['a', 'b'] })
   })
 
   test('ask for labels that their metrics have', () => {
     const { registry: _, read: __, ...metrics } = createMetrics({ version: '1', processMetrics: false })
-    const labelsOf = new Map(
+    const listLabels = new Map(
       Object.values(metrics).map((metric) => [
         String(Reflect.get(metric, 'name')),
         z.array(z.string()).parse(Reflect.get(metric, 'labelNames')),
       ]),
     )
     for (const expr of expressions()) {
-      const named = namesOf(expr)
-      const known = named.metrics.flatMap((name) => labelsOf.get(name.replace(/_(bucket|sum|count)$/, '')) ?? [])
+      const named = listNames(expr)
+      const known = named.metrics.flatMap((name) => listLabels.get(name.replace(/_(bucket|sum|count)$/, '')) ?? [])
       const bucket = named.metrics.some((name) => name.endsWith('_bucket')) ? ['le'] : []
       const scraped = named.metrics.includes('up') ? ['job'] : []
       expect([...known, ...bucket, ...scraped], expr).toEqual(expect.arrayContaining([...named.labels]))

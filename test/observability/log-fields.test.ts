@@ -6,18 +6,18 @@ import { expect, test } from 'vitest'
 const levels = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
 const loggers = new Set(['log', 'logger', 'quiet', 'outages', 'jobLog'])
 
-const nameOf = (node: ts.Expression): string => (ts.isPropertyAccessExpression(node) ? node.name.text : node.getText())
+const buildName = (node: ts.Expression): string => (ts.isPropertyAccessExpression(node) ? node.name.text : node.getText())
 
 /** The object that a call logs, if it is a call of a log with an object. */
 const loggedBy = (call: ts.CallExpression): readonly ts.ObjectLiteralExpression[] => {
   if (!ts.isPropertyAccessExpression(call.expression)) return []
   const { name, expression } = call.expression
-  if (!loggers.has(nameOf(expression)) || !(levels.has(name.text) || name.text === 'child')) return []
+  if (!loggers.has(buildName(expression)) || !(levels.has(name.text) || name.text === 'child')) return []
   return call.arguments.filter(ts.isObjectLiteralExpression)
 }
 
 /** Names of the fields that a file logs, by where: those that are written out, also in objects that are spread. */
-const fieldsOf = (file: string): readonly string[] => {
+const logFields = (file: string): readonly string[] => {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
   const fields: string[] = []
   const named = (node: ts.Node): void => {
@@ -49,7 +49,7 @@ test('every field of the log is spelt in snake case', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.startsWith(path.join('store', 'generated')))
     .map((file) => path.join('src', file))
-  const fields = files.flatMap(fieldsOf)
+  const fields = files.flatMap(logFields)
   expect(fields.filter((field) => field.endsWith(': seller_id')).length).toBeGreaterThan(10)
   expect(fields.filter((field) => !/: [a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(field))).toEqual([])
 })

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createLogger, createQuietLog, describeError, type Logger } from '../../src/observability/log.ts'
-import { scrub } from '../../src/observability/log-secrets.ts'
+import { scrub } from '../../src/observability/redaction.ts'
 import { eventually } from '../support/eventually.ts'
 
 const collect = (secretHeaders: readonly string[] = []) => {

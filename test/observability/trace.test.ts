@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/api'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/observability/log.ts'
-import { activeTraceIds, carryTrace, inSpan, messagingAttributes } from '../../src/observability/trace.ts'
+import { activeTraceIds, inSpan, messagingAttributes, serializeTrace } from '../../src/observability/trace.ts'
 
 // The least that an SDK does, so that spans can be seen.
 const record = () => {
@@ -76,7 +76,7 @@ describe('traces', () => {
   })
 
   test('without an SDK nothing is traced, and nothing is added to log lines', async () => {
-    expect(await inSpan('process sync', { kind: 'consumer', parent: 'not JSON' }, async () => carryTrace())).toBeNull()
+    expect(await inSpan('process sync', { kind: 'consumer', parent: 'not JSON' }, async () => serializeTrace())).toBeNull()
     expect(activeTraceIds()).toEqual({})
     expect(trace.wrapSpanContext(INVALID_SPAN_CONTEXT).isRecording()).toBe(false)
   })

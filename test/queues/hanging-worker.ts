@@ -1,6 +1,6 @@
 import { createLogger, createQuietLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { createQueueBackend } from '../../src/queues/backend.ts'
+import { createQueueBackend } from '../../src/queues/backend/backend.ts'
 import { createQueueRuntime } from '../../src/queues/runtime.ts'
 
 // A worker that takes a job and never ends it; the test kills it.

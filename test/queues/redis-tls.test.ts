@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRedisStore } from '../../src/clients/rate-limit/redis-store.ts'
 import { createLogger, createQuietLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { createQueueBackend } from '../../src/queues/backend.ts'
-import { knowsMaster, lookAtRedis, redisSaying } from '../../src/queues/redis.ts'
-import { createRedisBudgetStore } from '../../src/queues/redis-budgets.ts'
+import { createQueueBackend } from '../../src/queues/backend/backend.ts'
+import { connectRedis, describeRedisError, findRedisWarnings, knowsMaster } from '../../src/queues/backend/redis-connection.ts'
 import { createQueueRuntime } from '../../src/queues/runtime.ts'
-import { parseSentinelAddress, type RedisTls } from '../../src/redis-address.ts'
+import { parseSentinelAddress, type RedisTls } from '../../src/util/net/redis-address.ts'
 import { cli } from '../cli/run.ts'
 import { type CertificateFiles, makeAuthority, type TestAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
@@ -24,7 +24,7 @@ describe.skipIf(!hasRedisServer())('a Redis over TLS', () => {
 
   /** Whether the server's reason arrives before it closes the connection is a matter of luck. */
   const withoutOurs = /Redis wants a certificate of ours .* REDIS_CERT_FILE and REDIS_KEY_FILE$|ECONNRESET|closed/
-  const inWords = (error: unknown): Error => new Error(redisSaying(error))
+  const inWords = (error: unknown): Error => new Error(describeRedisError(error))
 
   beforeAll(async () => {
     ;[authority, other] = await Promise.all([makeAuthority(), makeAuthority()])
@@ -50,15 +50,15 @@ describe.skipIf(!hasRedisServer())('a Redis over TLS', () => {
       ran.push(data.commandId)
       return { done: true }
     })
-    const budget = createRedisBudgetStore({ redisUrl: redis.url, redisTls: own, quiet })
+    const limits = connectRedis(redis.url, 'producer', own)
     try {
       await runtime.start()
       await runtime.opened
       await runtime.enqueueMany([{ name: 'command.run', data: { commandId: '1' } }])
       await eventually(() => expect(ran).toEqual(['1']))
-      expect((await budget.announce('process', { sole: 'keep', forMs: 5_000 })).value).toMatchObject({ others: [] })
+      expect(await createRedisStore(limits).nowMs()).toBeGreaterThan(0)
     } finally {
-      budget.close()
+      limits.disconnect()
       await runtime.close()
     }
   })
@@ -69,7 +69,9 @@ describe.skipIf(!hasRedisServer())('a Redis over TLS', () => {
     ['without one of ours', async () => authority.pem(), withoutOurs],
   ])('a certificate %s: says what to do', async (_, pem, said) => {
     const redisTls = await pem()
-    await expect(lookAtRedis(redis.url, redisTls).catch((error: unknown) => Promise.reject(inWords(error)))).rejects.toThrow(said)
+    await expect(
+      findRedisWarnings(redis.url, redisTls).catch((error: unknown) => Promise.reject(inWords(error))),
+    ).rejects.toThrow(said)
     const backend = createQueueBackend({ redisUrl: redis.url, redisTls, databaseUrl: '', quiet })
     try {
       await expect(backend.open()).rejects.toThrow(said)
@@ -85,7 +87,7 @@ describe.skipIf(!hasRedisServer())('a Redis over TLS', () => {
     const files = await authority.issue('elsewhere', ['elsewhere', 'localhost'])
     const elsewhere = await startTestRedis([], { tls: { ...tls, ...files } })
     stops.push(() => elsewhere.stop())
-    const look = lookAtRedis(elsewhere.url.replace('localhost', '127.0.0.1'), own)
+    const look = findRedisWarnings(elsewhere.url.replace('localhost', '127.0.0.1'), own)
     await expect(look.catch((error: unknown) => Promise.reject(inWords(error)))).rejects.toThrow('is for other names')
   })
 
@@ -115,7 +117,7 @@ describe.skipIf(!hasRedisServer())('a Redis over TLS', () => {
     const [first] = address?.sentinels ?? []
     if (address === null || first === undefined) throw new Error('it has an address')
     expect(sentinel.url).toMatch(/^rediss\+sentinel:/)
-    expect(await lookAtRedis(sentinel.url, own)).toEqual([])
+    expect(await findRedisWarnings(sentinel.url, own)).toEqual([])
     expect(await knowsMaster(address, first, own)).toBe(true)
     for (const [pem, said] of [
       [await other.pem(client), 'signed by an authority that is not trusted'],
@@ -123,9 +125,9 @@ describe.skipIf(!hasRedisServer())('a Redis over TLS', () => {
     ] as const) {
       const asked = knowsMaster(address, first, pem).catch((error: unknown) => Promise.reject(inWords(error)))
       await expect(asked).rejects.toThrow(said)
-      const looked = lookAtRedis(sentinel.url, pem).catch((error: unknown) => Promise.reject(inWords(error)))
+      const looked = findRedisWarnings(sentinel.url, pem).catch((error: unknown) => Promise.reject(inWords(error)))
       await expect(looked).rejects.toThrow(
-        /^no sentinel of REDIS_URL names the master \(.*\); tallyman doctor asks each of them$/,
+        /^no sentinel of REDIS_URL names the master \(.*\); tallyman doctor checks each of them$/,
       )
     }
   })

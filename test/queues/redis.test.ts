@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createLogger, createQuietLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { createQueueBackend } from '../../src/queues/backend.ts'
+import { createQueueBackend } from '../../src/queues/backend/backend.ts'
 import { createQueueRuntime, type RuntimeTimes } from '../../src/queues/runtime.ts'
 import { eventually } from '../support/eventually.ts'
 import { hasRedisServer, redisPrograms, startTestRedis, type TestRedis } from '../support/redis.ts'
@@ -9,7 +9,7 @@ import { runtimeContract } from './runtime.contract.ts'
 import { redisStore } from './store.ts'
 
 const here = hasRedisServer()
-const pidOf = async (server: TestRedis): Promise<number> =>
+const countPid = async (server: TestRedis): Promise<number> =>
   Number(/process_id:(\d+)/.exec(String(await server.command('INFO', 'server')))?.[1])
 for (const [name, program] of redisPrograms()) runtimeContract(name, () => redisStore(program))
 
@@ -19,7 +19,7 @@ describe.runIf(here)('Redis of other kinds', () => {
     for (const end of ends.splice(0).reverse()) await end()
   })
 
-  const on = async (settings: readonly string[], urlOf: (url: string) => string, times: Partial<RuntimeTimes> = {}) => {
+  const on = async (settings: readonly string[], formatUrl: (url: string) => string, times: Partial<RuntimeTimes> = {}) => {
     const server = await startTestRedis(settings)
     ends.push(() => server.stop())
     const lines: Record<string, unknown>[] = []
@@ -29,7 +29,7 @@ describe.runIf(here)('Redis of other kinds', () => {
       destination: { write: (line) => void lines.push(JSON.parse(line)) },
     })
     const metrics = createMetrics({ version: 'test', processMetrics: false })
-    const backend = createQueueBackend({ redisUrl: urlOf(server.url), databaseUrl: '', quiet: createQuietLog(log) })
+    const backend = createQueueBackend({ redisUrl: formatUrl(server.url), databaseUrl: '', quiet: createQuietLog(log) })
     const runtime = createQueueRuntime({ backend, log, metrics, times })
     ends.push(() => runtime.close())
     return { server, runtime, lines }
@@ -56,13 +56,13 @@ describe.runIf(here)('Redis of other kinds', () => {
 
   test.each([
     ['is full', (server: TestRedis) => server.command('CONFIG', 'SET', 'maxmemory', '1')],
-    ['is silent', async (server: TestRedis) => process.kill(await pidOf(server), 'SIGSTOP')],
+    ['is silent', async (server: TestRedis) => process.kill(await countPid(server), 'SIGSTOP')],
   ])('one that %s although its connections stand is no reason to restart, however long', async (_how, harm) => {
     const { server, runtime } = await on([], (url) => url, { stuckAfterMs: 2_000, bootGraceMs: 0, operationTimeoutMs: 300 })
     runtime.register('command.run', async () => ({ done: true }))
     await runtime.start()
     await runtime.opened
-    const pid = await pidOf(server)
+    const pid = await countPid(server)
     await harm(server)
     try {
       await eventually(() =>

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isConnectionFault, QueuesUnavailable, withDeadline } from '../../src/queues/faults.ts'
-import { createPresence } from '../../src/queues/presence.ts'
-import { warningsOf } from '../../src/queues/redis.ts'
-import { backoffMs } from '../../src/queues/runs.ts'
-import { offsetMsOf } from '../../src/queues/schedulers.ts'
+import { createAvailability } from '../../src/queues/availability.ts'
+import { listWarnings } from '../../src/queues/backend/redis-connection.ts'
+import { isConnectionError, QueuesUnavailable, withDeadline } from '../../src/queues/errors.ts'
+import { backoffMs } from '../../src/queues/job-runner.ts'
+import { computeOffsetMs } from '../../src/queues/schedulers.ts'
 
 const faultWith = (message: string, code?: string): Error => Object.assign(new Error(message), code === undefined ? {} : { code })
 
@@ -26,16 +26,16 @@ describe('place of a scheduler in its interval', () => {
     const spans = fc.integer({ min: 1, max: 86_400_000 })
     fc.assert(
       fc.property(fc.string(), spans, spans, (id, everyMs, jitterMs) => {
-        const offset = offsetMsOf(id, everyMs, jitterMs)
+        const offset = computeOffsetMs(id, everyMs, jitterMs)
         expect(offset).toBeGreaterThanOrEqual(1)
         expect(offset).toBeLessThanOrEqual(Math.max(1, Math.min(everyMs, jitterMs)))
-        expect(offsetMsOf(id, everyMs, jitterMs)).toBe(offset)
+        expect(computeOffsetMs(id, everyMs, jitterMs)).toBe(offset)
       }),
     )
   })
 
   test('a thousand sellers do not ask at once', () => {
-    const seconds = Array.from({ length: 1_000 }, (_, seller) => Math.floor(offsetMsOf(`seller-${seller}`, 60_000) / 1_000))
+    const seconds = Array.from({ length: 1_000 }, (_, seller) => Math.floor(computeOffsetMs(`seller-${seller}`, 60_000) / 1_000))
     const fullest = Math.max(
       ...Map.groupBy(seconds, (second) => second)
         .values()
@@ -56,7 +56,7 @@ describe('connection faults', () => {
       new Error('wrapped', { cause: faultWith('', 'ETIMEDOUT') }),
       new QueuesUnavailable('not yet'),
     ]) {
-      expect(isConnectionFault(fault), fault.message).toBe(true)
+      expect(isConnectionError(fault), fault.message).toBe(true)
     }
     for (const fault of [
       faultWith('duplicate key', '23505'),
@@ -64,7 +64,7 @@ describe('connection faults', () => {
       new TypeError('x'),
       'ECONNREFUSED',
     ]) {
-      expect(isConnectionFault(fault)).toBe(false)
+      expect(isConnectionError(fault)).toBe(false)
     }
   })
 
@@ -73,23 +73,23 @@ describe('connection faults', () => {
     await expect(withDeadline(Promise.resolve(1), 1_000, 'asking')).resolves.toBe(1)
   })
 
-  test('presence: away since the first fault, back with the first answer, told once each', () => {
+  test('availability: away since the first fault, back with the first answer, told once each', () => {
     const told: string[] = []
-    const presence = createPresence('Redis', {
+    const availability = createAvailability('Redis', {
       warn: (_key, _fields, message) => void told.push(message),
       error: (key, fields) => void told.push(`${key} ${JSON.stringify(fields)}`),
       recovered: (key) => void told.push(`recovered ${key}`),
     })
-    expect(presence.awaySinceMs()).toBeNull()
-    presence.fault(faultWith('', 'ECONNREFUSED'))
-    expect(presence.awaySinceMs()).not.toBeNull()
-    expect(presence.lastFault()).toBe('ECONNREFUSED')
-    presence.report(true)
-    expect([presence.awaySinceMs(), presence.lastFault()]).toEqual([null, null])
-    presence.fault(new Error('Missing lock for job command.run~1. moveToFinished'))
-    expect(presence.awaySinceMs()).toBeNull()
-    presence.end()
-    presence.fault(faultWith('', 'ECONNRESET'))
+    expect(availability.unavailableSinceMs()).toBeNull()
+    availability.reportError(faultWith('', 'ECONNREFUSED'))
+    expect(availability.unavailableSinceMs()).not.toBeNull()
+    expect(availability.lastError()).toBe('ECONNREFUSED')
+    availability.reportAvailable(true)
+    expect([availability.unavailableSinceMs(), availability.lastError()]).toEqual([null, null])
+    availability.reportError(new Error('Missing lock for job command.run~1. moveToFinished'))
+    expect(availability.unavailableSinceMs()).toBeNull()
+    availability.end()
+    availability.reportError(faultWith('', 'ECONNRESET'))
     expect(told.map((line) => line.split(' {')[0])).toEqual([
       'queues:Redis',
       'recovered queues:Redis',
@@ -99,14 +99,14 @@ describe('connection faults', () => {
 })
 
 describe("Redis's account of itself", () => {
-  test('an eviction policy that loses jobs and an old version are told', () => {
-    expect(warningsOf('redis_version:7.0.15\r\nmaxmemory_policy:noeviction\r\n')).toEqual([])
-    expect(warningsOf('redis_version:7.0.15\r\nmaxmemory_policy:allkeys-lru\r\n')).toEqual([
+  test('an eviction policy that loses jobs and an old version are reported', () => {
+    expect(listWarnings('redis_version:7.0.15\r\nmaxmemory_policy:noeviction\r\n')).toEqual([])
+    expect(listWarnings('redis_version:7.0.15\r\nmaxmemory_policy:allkeys-lru\r\n')).toEqual([
       expect.stringContaining('allkeys-lru'),
     ])
-    expect(warningsOf('redis_version:6.0.16\r\n')).toEqual([expect.stringContaining('older than 6.2.0')])
-    expect(warningsOf('redis_version:10.2.0\r\n')).toEqual([])
+    expect(listWarnings('redis_version:6.0.16\r\n')).toEqual([expect.stringContaining('older than 6.2.0')])
+    expect(listWarnings('redis_version:10.2.0\r\n')).toEqual([])
     // Valkey shows an old version number of Redis for compatibility.
-    expect(warningsOf('redis_version:5.0.0\r\nvalkey_version:8.1.0\r\n')).toEqual([])
+    expect(listWarnings('redis_version:5.0.0\r\nvalkey_version:8.1.0\r\n')).toEqual([])
   })
 })

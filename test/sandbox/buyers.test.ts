@@ -3,13 +3,13 @@ import { startSandbox } from '../../sandbox/server.ts'
 import {
   at,
   connect,
-  effectsOf,
   type Json,
+  listUnits,
+  readEffects,
   startClient,
   startTestSandbox,
   type TestClient,
   temporaryDirectory,
-  unitsOf,
 } from './support.ts'
 
 const lines = [
@@ -20,7 +20,7 @@ const cancel = (client: TestClient, po: string, more: object = {}): Promise<Json
   client.control('POST', '/buyer-cancel', { purchaseOrderId: po, ...more })
 const unitsOfBoth = async (client: TestClient, po: string): Promise<string[]> => {
   const order = await client.order(po)
-  return [unitsOf(order), unitsOf(order, 1)]
+  return [listUnits(order), listUnits(order, 1)]
 }
 
 describe('the buyer cancels', () => {
@@ -50,7 +50,7 @@ describe('the buyer cancels', () => {
     await cancel(client, po, { when: { before: 'orders.acknowledge' } })
     expect(await unitsOfBoth(client, po)).toEqual(['Created 3', 'Created 1'])
     expect((await client.acknowledge(po)).status).toBe(400)
-    expect(await effectsOf(client, po)).toEqual(['cancelled 3 of line 1 by buyer', 'cancelled 1 of line 2 by buyer'])
+    expect(await readEffects(client, po)).toEqual(['cancelled 3 of line 1 by buyer', 'cancelled 1 of line 2 by buyer'])
   })
 
   test('right after the second read, which still shows the order whole', async () => {

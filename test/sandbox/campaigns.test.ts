@@ -5,7 +5,7 @@ import { type Campaign, campaignStatuses, moves } from '../../sandbox/campaigns/
 import { dayMs, hourMs } from '../../sandbox/core/duration.ts'
 import { dayAfter, pacificDay, pacificMidnight } from '../../sandbox/core/pacific.ts'
 import { type SandboxOptions, startSandbox } from '../../sandbox/server.ts'
-import { dialectOf } from '../../sandbox/settings.ts'
+import { buildDialect } from '../../sandbox/settings.ts'
 import { at, connect, items, type Json, type Reply, startTestSandbox, type TestClient, temporaryDirectory } from './support.ts'
 
 interface CampaignTest {
@@ -163,7 +163,7 @@ describe('GET /v3/advertising/sem/campaigns/{campaignId}', () => {
   })
 
   test('under walmart-us there is the bidding strategy too', async () => {
-    const { get } = await started({ dialect: dialectOf('walmart-us') })
+    const { get } = await started({ dialect: buildDialect('walmart-us') })
     expect(at((await get('SEM-1001')).json, 'biddingStrategyType')).toBe('TARGET_ROAS')
   })
 

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SandboxOptions } from '../../sandbox/server.ts'
-import { dialectOf } from '../../sandbox/settings.ts'
+import { buildDialect } from '../../sandbox/settings.ts'
 import { at, connect, items, type Json, type Reply, startTestSandbox, type TestClient } from './support.ts'
 
 const taxonomies = '/api/v1/taxonomies/list'
@@ -56,7 +56,7 @@ const started = async (options: Partial<SandboxOptions> = {}): Promise<DisplayTe
     dataDir: sandbox.dataDir,
     post,
     list,
-    rows: async (body = {}) => items((await list(taxonomies, { count: 5_000, ...body })).json, 'data').map(pathOf),
+    rows: async (body = {}) => items((await list(taxonomies, { count: 5_000, ...body })).json, 'data').map(buildPath),
     targets: async (body) => {
       const { json } = await list(targeting, { count: 5_000, ...body })
       return [...items(json, 'contextual'), ...items(json, 'behavioral')]
@@ -65,9 +65,9 @@ const started = async (options: Partial<SandboxOptions> = {}): Promise<DisplayTe
 }
 
 /** `Home > Bath > Bath Sets`: the names down to the deepest node of a row. */
-const pathOf = (node: Json): string => {
+const buildPath = (node: Json): string => {
   const child = at(node, 'taxonomies')
-  return child === null ? String(at(node, 'name')) : `${at(node, 'name')} > ${pathOf(child)}`
+  return child === null ? String(at(node, 'name')) : `${at(node, 'name')} > ${buildPath(child)}`
 }
 
 const deepest = (node: Json): Json => {
@@ -141,7 +141,7 @@ describe('display admission', () => {
   })
 
   test('header names follow the profile', async () => {
-    const { post } = await started({ dialect: dialectOf('walmart-us') })
+    const { post } = await started({ dialect: buildDialect('walmart-us') })
     expect((await post(taxonomies, { advertiserId: 10001 }, { prefix: 'WM' })).status).toBe(200)
     expect((await post(taxonomies, { advertiserId: 10001 }, { prefix: 'XX' })).status).toBe(401)
   })
@@ -210,7 +210,7 @@ describe('POST /api/v1/taxonomies/list', () => {
     for (let startIndex = 0; seen.length < all.length; startIndex += 400) {
       const { json } = await list(taxonomies, { startIndex, count: 400 })
       expect(at(json, 'totalResults')).toBe(Math.min(400, all.length - startIndex))
-      seen.push(...items(json, 'data').map(pathOf))
+      seen.push(...items(json, 'data').map(buildPath))
     }
     expect(seen).toEqual(all)
     const beyond = await list(taxonomies, { startIndex: 100_000 })
@@ -304,11 +304,11 @@ describe('POST /api/v1/taxonomies/list', () => {
     const all = new Set(await rows())
     await client.control('PUT', '/display', { added: 3, removed: 5, changed: 2 })
     const after = (await list(taxonomies, { count: 5_000 })).json
-    const now = new Set(items(after, 'data').map(pathOf))
+    const now = new Set(items(after, 'data').map(buildPath))
     expect([...now].filter((path) => !all.has(path))).toHaveLength(3)
     expect([...all].filter((path) => !now.has(path))).toHaveLength(5)
     const counts = (json: Json): Map<string, Json> =>
-      new Map(items(json, 'data').map((row) => [pathOf(row), at(deepest(row), 'itemCount')]))
+      new Map(items(json, 'data').map((row) => [buildPath(row), at(deepest(row), 'itemCount')]))
     const [old, fresh] = [counts(before), counts(after)]
     expect([...fresh].filter(([path, count]) => old.has(path) && old.get(path) !== count)).toHaveLength(2)
     expect(at(await client.control('GET', '/state'), 'taxonomies')).toBe(all.size - 2)
@@ -316,7 +316,7 @@ describe('POST /api/v1/taxonomies/list', () => {
     expect((await list(taxonomies, { count: 5_000 })).json).toEqual(before)
   })
 
-  test('spoilt rows and repeated pages', async () => {
+  test('corrupt rows and repeated pages', async () => {
     const { list, client } = await started()
     const second = { startIndex: 10, count: 10 }
     const [first, good] = [await list(taxonomies, { count: 10 }), await list(taxonomies, second)]

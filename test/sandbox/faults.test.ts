@@ -3,7 +3,7 @@ import { operations } from '../../sandbox/calls/registry.ts'
 import { openDatabase } from '../../sandbox/core/database.ts'
 import { createMeta } from '../../sandbox/core/meta.ts'
 import { createRateLimits } from '../../sandbox/faults/limits.ts'
-import { at, connect, items, type Json, startTestSandbox, type TestClient, temporaryDirectory, unitsOf } from './support.ts'
+import { at, connect, items, type Json, listUnits, startTestSandbox, type TestClient, temporaryDirectory } from './support.ts'
 
 const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
@@ -15,7 +15,7 @@ const started = async (): Promise<TestClient> => {
 const next = (client: TestClient, fault: string, more: object = {}): Promise<Json> =>
   client.control('PUT', '/faults', { next: [{ fault, operation: 'orders.*', ...more }] })
 const acknowledged = async (client: TestClient, po: string): Promise<boolean> =>
-  unitsOf(await client.order(po)).startsWith('Acknowledged')
+  listUnits(await client.order(po)).startsWith('Acknowledged')
 
 describe('a write under a fault', () => {
   test.each([
@@ -63,7 +63,7 @@ describe('a write under a fault', () => {
     expect(await acknowledged(client, po)).toBe(effect)
   })
 
-  test('lateEffect: the effect comes on virtual time, after the caller was told nothing', async () => {
+  test('lateEffect: the effect comes on virtual time, after the caller got no answer', async () => {
     const client = await started()
     const po = await client.place([{ sku: 'A' }])
     await next(client, 'lateEffect', { delayMs: 60_000, answer: 'serverError' })
@@ -77,7 +77,7 @@ describe('a write under a fault', () => {
 })
 
 describe('429', () => {
-  test('names the moment of the next token on the marketplace clock, unless told not to', async () => {
+  test('names the time of the next token on the marketplace clock, unless configured not to', async () => {
     const client = await started()
     await client.control('POST', '/clock', { advance: '5m' })
     await next(client, 'tooManyRequests', { delayMs: 10_000 })
@@ -160,7 +160,7 @@ describe('a page under a fault', () => {
     const client = await withOrders()
     await next(client, 'unknownValue')
     const reply = await client.call('GET', '/v3/orders')
-    expect(unitsOf(items(reply.json, 'list', 'elements', 'order')[0] ?? null)).toBe('OnHold 1')
+    expect(listUnits(items(reply.json, 'list', 'elements', 'order')[0] ?? null)).toBe('OnHold 1')
     expect(reply.text).toContain('futureFlag')
   })
 

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
-import { monthAfter, monthOf, pacificDay, pacificHour } from '../../sandbox/core/pacific.ts'
-import { dialectOf } from '../../sandbox/settings.ts'
+import { findMonth, monthAfter, pacificDay, pacificHour } from '../../sandbox/core/pacific.ts'
+import { buildDialect } from '../../sandbox/settings.ts'
 import { at, connect, fetchToken, items, type Json, type Reply, startTestSandbox, type TestClient } from './support.ts'
 
 const log = '/v3/fulfillment/inventory-log'
@@ -11,24 +11,25 @@ const recommend = '/v3/wfs/recommendation/shipment-quantity'
 const dayMs = 86_400_000
 
 const started = async (profile: 'specification' | 'walmart-us' = 'specification'): Promise<TestClient> => {
-  const dialect = dialectOf(profile)
+  const dialect = buildDialect(profile)
   const sandbox = await startTestSandbox({ dialect })
   const client = await connect(sandbox.url, { prefix: dialect.headerPrefix })
   await client.control('PUT', '/limits', { enabled: false })
   return client
 }
 
-const nowOf = async (client: TestClient): Promise<number> => Date.parse(String(at(await client.control('GET', '/clock'), 'now')))
+const findNow = async (client: TestClient): Promise<number> =>
+  Date.parse(String(at(await client.control('GET', '/clock'), 'now')))
 
 /** Puts the virtual clock at a moment of the coming days. */
 const advanceTo = async (client: TestClient, moment: number): Promise<void> => {
-  await client.control('POST', '/clock', { advance: `${moment - (await nowOf(client))}ms` })
+  await client.control('POST', '/clock', { advance: `${moment - (await findNow(client))}ms` })
   await client.renewToken()
 }
 
 const code = (reply: Reply): string => String(at(reply.json, 'errors', 0, 'code') ?? at(reply.json, 'errors', 'error', 0, 'code'))
 
-const gtinOf = async (client: TestClient, sku: string): Promise<string> => {
+const findGtin = async (client: TestClient, sku: string): Promise<string> => {
   const known = items(await client.control('GET', '/inventory'), 'items').find((item) => at(item, 'sku') === sku)
   return String(at(known ?? null, 'gtin'))
 }
@@ -76,13 +77,13 @@ describe('inventory log', () => {
       expect(page.length).toBeGreaterThan(0)
       for (const entry of page) {
         ids.add(at(entry, 'id'))
-        expect(Date.parse(String(at(entry, 'transactionTime')))).toBeGreaterThan((await nowOf(client)) - 90 * dayMs - 60_000)
+        expect(Date.parse(String(at(entry, 'transactionTime')))).toBeGreaterThan((await findNow(client)) - 90 * dayMs - 60_000)
       }
     }
     expect(items((await list(client, `sellerSku=CANDLE-CEDAR&offset=${total}`)).json, 'payload', 'inventoryLog')).toEqual([])
     const longer = await list(
       client,
-      `sellerSku=CANDLE-CEDAR&startDate=${new Date((await nowOf(client)) - 360 * dayMs).toISOString()}`,
+      `sellerSku=CANDLE-CEDAR&startDate=${new Date((await findNow(client)) - 360 * dayMs).toISOString()}`,
     )
     expect(Number(at(longer.json, 'headers', 'totalCount'))).toBeGreaterThan(total)
   })
@@ -90,16 +91,16 @@ describe('inventory log', () => {
   test('takes bounds as moments or whole UTC days, both inclusive', async () => {
     const client = await started()
     await client.control('POST', '/inventory/movements', {
-      movements: [1, 2, 3].map((day) => ({ sku: 'DATED', changedUnits: day, transactionTime: momentOf(day) })),
+      movements: [1, 2, 3].map((day) => ({ sku: 'DATED', changedUnits: day, transactionTime: parseTimestamp(day) })),
     })
     const units = async (query: string): Promise<readonly Json[]> =>
       items((await list(client, `sellerSku=DATED&${query}`)).json, 'payload', 'inventoryLog').map((entry) =>
         at(entry, 'changedUnits'),
       )
-    expect(await units(`startDate=${momentOf(2)}&endDate=${momentOf(1)}`)).toEqual([1, 2])
-    expect(await units(`startDate=${momentOf(2).slice(0, 10)}&endDate=${momentOf(2).slice(0, 10)}`)).toEqual([2])
-    expect(await units(`endDate=${new Date(Date.parse(momentOf(2)) - 1_000).toISOString()}`)).toEqual([3])
-    expect(await units(`startDate=${encodeURIComponent(momentOf(1).replace('.000Z', '+00:00'))}`)).toEqual([1])
+    expect(await units(`startDate=${parseTimestamp(2)}&endDate=${parseTimestamp(1)}`)).toEqual([1, 2])
+    expect(await units(`startDate=${parseTimestamp(2).slice(0, 10)}&endDate=${parseTimestamp(2).slice(0, 10)}`)).toEqual([2])
+    expect(await units(`endDate=${new Date(Date.parse(parseTimestamp(2)) - 1_000).toISOString()}`)).toEqual([3])
+    expect(await units(`startDate=${encodeURIComponent(parseTimestamp(1).replace('.000Z', '+00:00'))}`)).toEqual([1])
     expect(await units('')).toEqual([1, 2, 3])
   })
 
@@ -159,10 +160,10 @@ describe('inventory log', () => {
 
   test('is asked by GTIN on the live service', async () => {
     const client = await started('walmart-us')
-    const gtin = await gtinOf(client, 'CANDLE-CEDAR')
-    expect(at((await list(client, `gtin=${gtin}&startDate=${momentOf(20).slice(0, 10)}`)).json, 'payload', 'vendorSku')).toBe(
-      'CANDLE-CEDAR',
-    )
+    const gtin = await findGtin(client, 'CANDLE-CEDAR')
+    expect(
+      at((await list(client, `gtin=${gtin}&startDate=${parseTimestamp(20).slice(0, 10)}`)).json, 'payload', 'vendorSku'),
+    ).toBe('CANDLE-CEDAR')
     expect((await list(client, 'sellerSku=CANDLE-CEDAR')).status).toBe(400)
     expect((await list(client, 'gtin=123')).status).toBe(400)
   })
@@ -195,7 +196,7 @@ describe('inventory log', () => {
 describe('reconciliation report', () => {
   const ask = (client: TestClient, month: string, more = '', path = report): Promise<Reply> =>
     client.call('GET', `${path}?startDate=${month}-01&endDate=${month}-28${more}`)
-  const lastMonth = async (client: TestClient): Promise<string> => monthAfter(monthOf(await nowOf(client)).name, -1)
+  const lastMonth = async (client: TestClient): Promise<string> => monthAfter(findMonth(await findNow(client)).name, -1)
 
   test('is a CSV file with a name that tells when it was made, on both paths', async () => {
     const client = await started()
@@ -225,7 +226,7 @@ describe('reconciliation report', () => {
     expect((await ask(client, month, '', '/v3/report/wfs/inventoryReconciliationReport')).status).toBe(404)
   })
 
-  test('is made of whole months, whatever two days of one month are named', async () => {
+  test('is made of whole months, for any two days of one month', async () => {
     const client = await started()
     const month = await lastMonth(client)
     const half = await client.call('GET', `${report}?startDate=${month}-10&endDate=${month}-11`)
@@ -254,7 +255,7 @@ describe('reconciliation report', () => {
 
   test('is made at seven in the morning, Pacific time, and does not change in between', async () => {
     const client = await started()
-    const tomorrow = pacificDay((await nowOf(client)) + dayMs)
+    const tomorrow = pacificDay((await findNow(client)) + dayMs)
     // Away from the first of a month, so that the days lie in one.
     const day = Number(tomorrow.slice(8)) < 3 ? pacificDay(Date.parse(tomorrow) + 4 * dayMs) : tomorrow
     const month = day.slice(0, 7)
@@ -278,7 +279,7 @@ describe('reconciliation report', () => {
 
   test('of a month that has just begun is not there before its first morning', async () => {
     const client = await started()
-    const next = monthAfter(monthOf(await nowOf(client)).name, 1)
+    const next = monthAfter(findMonth(await findNow(client)).name, 1)
     await advanceTo(client, pacificHour(`${next}-01`, 6))
     const early = await ask(client, next)
     expect([early.status, code(early)]).toEqual([404, 'CONTENT_NOT_FOUND.GMP_REPORT_API'])
@@ -290,9 +291,9 @@ describe('reconciliation report', () => {
 
   test('of one GTIN is there in the current month only', async () => {
     const client = await started()
-    const now = await nowOf(client)
-    const gtin = await gtinOf(client, 'TENT-2P')
-    const month = monthAfter(monthOf(now).name, 1)
+    const now = await findNow(client)
+    const gtin = await findGtin(client, 'TENT-2P')
+    const month = monthAfter(findMonth(now).name, 1)
     await advanceTo(client, pacificHour(`${month}-28`, 8))
     const rows = parse<Record<string, string>>((await ask(client, month, `&gtin=${gtin}`)).text, { columns: true })
     expect(rows.map((row) => row['SKU'])).toEqual(['TENT-2P'])
@@ -308,7 +309,7 @@ describe('reconciliation report', () => {
     expect((await ask(client, month)).status).toBe(200)
     const refused = await ask(client, month)
     expect([refused.status, code(refused)]).toEqual([429, 'REQUEST_THRESHOLD_VIOLATED.GMP_GATEWAY_API'])
-    const wait = Number(refused.headers.get('x-next-replenishment-time')) - (await nowOf(client))
+    const wait = Number(refused.headers.get('x-next-replenishment-time')) - (await findNow(client))
     expect(wait).toBeGreaterThan(3_500_000)
     expect(wait).toBeLessThanOrEqual(3_600_000)
     expect((await ask(client, monthAfter(month, -1))).status).toBe(200)
@@ -390,7 +391,7 @@ describe('reconciliation report', () => {
 describe('recommended shipment quantity', () => {
   test('is given by GTIN or by SKU, on both paths', async () => {
     const client = await started()
-    const gtin = await gtinOf(client, 'TENT-2P')
+    const gtin = await findGtin(client, 'TENT-2P')
     const byGtin = await client.call('POST', recommend, { gtins: [gtin] })
     expect(byGtin.status).toBe(200)
     expect(byGtin.json).toEqual({
@@ -559,7 +560,7 @@ describe('sales channels', () => {
 describe('enrolment', () => {
   const market = { loggedInUser: 'tester', martId: '202', xxmartid: '202' }
   const statuses = async (client: TestClient): Promise<readonly number[]> => {
-    const month = monthAfter(monthOf(await nowOf(client)).name, -1)
+    const month = monthAfter(findMonth(await findNow(client)).name, -1)
     return [
       (await client.call('POST', recommend, { sku: ['TENT-2P'] })).status,
       (await client.call('GET', `${report}?startDate=${month}-01&endDate=${month}-02`)).status,
@@ -593,4 +594,5 @@ describe('enrolment', () => {
 })
 
 /** Noon of the day so many days ago, UTC. */
-const momentOf = (daysAgo: number): string => `${new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)}T12:00:00.000Z`
+const parseTimestamp = (daysAgo: number): string =>
+  `${new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)}T12:00:00.000Z`

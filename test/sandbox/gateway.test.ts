@@ -3,9 +3,9 @@ import { startSandbox } from '../../sandbox/server.ts'
 import {
   at,
   connect,
-  effectsOf,
   fetchToken,
   type Json,
+  readEffects,
   startClient,
   startTestSandbox,
   type TestClient,
@@ -40,7 +40,7 @@ describe('answers of a gateway', () => {
         const [type, text] = bodies[body]
         expect([reply.status, reply.headers.get('content-type')]).toEqual([status, expect.stringMatching(type)])
         expect(reply.text).toMatch(text)
-        expect(await effectsOf(client, po)).toEqual(done)
+        expect(await readEffects(client, po)).toEqual(done)
       }
     }
   })
@@ -67,10 +67,10 @@ describe('answers of a gateway', () => {
     await next(client, 'lockedBefore', { status, purchaseOrderId: po })
     const before = await client.acknowledge(po)
     expect([before.status, at(before.json, 'errors', 'error', 0, 'code')]).toEqual([status, `${code}.GMP_GATEWAY_API`])
-    expect(await effectsOf(client, po)).toEqual([])
+    expect(await readEffects(client, po)).toEqual([])
     await next(client, 'lockedAfter', { status, purchaseOrderId: po })
     expect((await client.acknowledge(po)).status).toBe(status)
-    expect(await effectsOf(client, po)).toHaveLength(1)
+    expect(await readEffects(client, po)).toHaveLength(1)
   })
 
   test('a rule may name one order, and hold for a while', async () => {
@@ -120,7 +120,7 @@ describe('a refused token', () => {
     await next(client, 'tokenRefused', { operation: 'orders.*', ...(given === undefined ? {} : { status: given }) })
     const refused = await client.acknowledge(po)
     expect([refused.status, at(refused.json, 'errors', 'error', 0, 'code')]).toEqual([status, `${code}.GMP_GATEWAY_API`])
-    expect(await effectsOf(client, po)).toEqual([])
+    expect(await readEffects(client, po)).toEqual([])
     expect((await client.acknowledge(po)).status).toBe(200)
   })
 })

@@ -12,7 +12,7 @@ import {
   temporaryDirectory,
 } from './support.ts'
 
-const idsOf = (reply: Reply): string[] =>
+const listIds = (reply: Reply): string[] =>
   items(reply.json, 'list', 'elements', 'order').map((order) => String(at(order, 'purchaseOrderId')))
 const faults = (client: TestClient, body: object): Promise<Json> => client.control('PUT', '/faults', body)
 const placed = async (client: TestClient, count: number): Promise<string[]> => {
@@ -20,14 +20,14 @@ const placed = async (client: TestClient, count: number): Promise<string[]> => {
   for (let index = 0; index < count; index += 1) ids.push(await client.place([{ sku: 'A', quantity: 2 }]))
   return ids
 }
-const cursorOf = (reply: Reply): string => String(at(reply.json, 'list', 'meta', 'nextCursor'))
+const buildCursor = (reply: Reply): string => String(at(reply.json, 'list', 'meta', 'nextCursor'))
 
 /** All that a walk through the pages shows, page by page; stops at the first page that is no 200. */
 const walk = async (client: TestClient, query: string): Promise<string[][]> => {
   const pages: string[][] = []
   let reply = await client.call('GET', `/v3/orders?${query}`)
-  for (; reply.status === 200; reply = await client.call('GET', `/v3/orders${cursorOf(reply)}`)) {
-    pages.push(idsOf(reply))
+  for (; reply.status === 200; reply = await client.call('GET', `/v3/orders${buildCursor(reply)}`)) {
+    pages.push(listIds(reply))
     if (at(reply.json, 'list', 'meta', 'nextCursor') === null) return pages
   }
   pages.push([`status ${reply.status}`])
@@ -40,8 +40,8 @@ describe('hidden records', () => {
     const [seen = '', hidden = ''] = await placed(client, 2)
     await faults(client, { hidden: [{ ids: [hidden] }] })
     const listed = await client.call('GET', '/v3/orders')
-    expect([idsOf(listed), at(listed.json, 'list', 'meta', 'totalCount')]).toEqual([[seen], 1])
-    expect(idsOf(await client.call('GET', '/v3/orders/released'))).toEqual([seen])
+    expect([listIds(listed), at(listed.json, 'list', 'meta', 'totalCount')]).toEqual([[seen], 1])
+    expect(listIds(await client.call('GET', '/v3/orders/released'))).toEqual([seen])
     for (const query of [
       `purchaseOrderId=${hidden}`,
       'sku=A',
@@ -99,7 +99,7 @@ describe('hidden records', () => {
       Number(at((await client.call('GET', '/v3/returns?limit=200')).json, 'meta', 'totalCount'))
     expect(await count()).toBeGreaterThan(8)
     expect(await count()).toBeLessThan(32)
-    expect(idsOf(await client.call('GET', '/v3/orders'))).toEqual([po])
+    expect(listIds(await client.call('GET', '/v3/orders'))).toEqual([po])
     await client.control('POST', '/clock', { advance: '61m' })
     await client.renewToken()
     expect(await count()).toBe(40)
@@ -114,11 +114,11 @@ describe('hidden records', () => {
     await first.close()
     const again = await connect((await startTestSandbox({ dataDir })).url)
     await again.place([{ sku: 'A' }], { purchaseOrderId: '4711' })
-    expect(idsOf(await again.call('GET', '/v3/orders'))).toEqual([seen])
+    expect(listIds(await again.call('GET', '/v3/orders'))).toEqual([seen])
     await again.control('DELETE', '/')
     await again.renewToken()
     await again.place([{ sku: 'A' }], { purchaseOrderId: '4711' })
-    expect(idsOf(await again.call('GET', '/v3/orders'))).toEqual(['4711'])
+    expect(listIds(await again.call('GET', '/v3/orders'))).toEqual(['4711'])
   })
 
   test.each([
@@ -147,7 +147,7 @@ describe('cursors', () => {
   ])('die with %i (%s), and stay dead while others live', async (status, body, code) => {
     const client = await startClient()
     const ids = await placed(client, 4)
-    const cursor = cursorOf(await client.call('GET', '/v3/orders?limit=2'))
+    const cursor = buildCursor(await client.call('GET', '/v3/orders?limit=2'))
     const dying = { fault: 'cursorExpired', status, lasting: true, ...(body === undefined ? {} : { body }) }
     await client.control('POST', '/faults/next', dying)
     for (let time = 0; time < 3; time += 1) {
@@ -163,7 +163,7 @@ describe('cursors', () => {
     const first = await startSandbox({ dataDir, log: () => undefined })
     const client = await connect(first.url)
     await placed(client, 4)
-    const cursor = cursorOf(await client.call('GET', '/v3/orders?limit=2'))
+    const cursor = buildCursor(await client.call('GET', '/v3/orders?limit=2'))
     await client.control('POST', '/faults/next', { fault: 'cursorExpired', status: 401, lasting: true })
     expect((await client.call('GET', `/v3/orders${cursor}`)).status).toBe(401)
     await first.close()
@@ -175,7 +175,7 @@ describe('cursors', () => {
 })
 
 describe('poisoned records', () => {
-  test('spoil every page on which they stand, however it is cut, and no other', async () => {
+  test('corrupt every page on which they stand, however it is cut, and no other', async () => {
     const client = await startClient()
     const ids = await placed(client, 6)
     const [, , bad = ''] = ids
@@ -226,7 +226,7 @@ describe('pages that lie', () => {
     await faults(client, { rules: [{ operation: 'orders.list', repeatedRows: { share: 1, rows: 2 } }] })
     expect(await walk(client, 'limit=3')).toEqual([ids.slice(0, 3), ids.slice(1, 6), ids.slice(4, 9)])
     await faults(client, { seed: 4, reorderedRows: 1 })
-    const reordered = idsOf(await client.call('GET', '/v3/orders'))
+    const reordered = listIds(await client.call('GET', '/v3/orders'))
     expect(reordered).not.toEqual(ids)
     expect(reordered.toSorted()).toEqual(ids.toSorted())
     await faults(client, { rules: [{ operation: 'orders.list', missingRows: { share: 1, rows: 1 } }] })
@@ -250,7 +250,7 @@ describe('pages that lie', () => {
     await client.renewToken()
     expect((await client.call('GET', '/v3/orders')).status).toBe(404)
     await client.control('POST', '/clock', { advance: '2m' })
-    expect(idsOf(await client.call('GET', '/v3/orders'))).toEqual([po])
+    expect(listIds(await client.call('GET', '/v3/orders'))).toEqual([po])
     await client.control('POST', '/faults/next', { fault: 'falseNone', purchaseOrderId: po })
     expect((await client.call('GET', `/v3/orders/${po}`)).status).toBe(404)
     expect((await client.call('GET', `/v3/orders/${po}`)).status).toBe(200)
@@ -267,9 +267,9 @@ test('rows of other lists are missing, in another order or too large as well', a
   }
   const all = await read()
   await faults(client, { seed: 2, next: [{ fault: 'missingRows', rows: 2 }, { fault: 'reorderedRows' }] })
-  const spoilt = await read()
-  expect(spoilt).toHaveLength(4)
-  expect(all).toEqual(expect.arrayContaining([...spoilt]))
-  expect(spoilt).not.toEqual(all.filter((units) => spoilt.includes(units)))
+  const corrupt = await read()
+  expect(corrupt).toHaveLength(4)
+  expect(all).toEqual(expect.arrayContaining([...corrupt]))
+  expect(corrupt).not.toEqual(all.filter((units) => corrupt.includes(units)))
   expect(await read()).toEqual(all)
 })

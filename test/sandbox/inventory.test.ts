@@ -70,7 +70,7 @@ const log = async (client: TestClient, sku: string, more = ''): Promise<readonly
   }
 }
 
-const placeOf = (entry: Json): Cell => {
+const formatPlace = (entry: Json): Cell => {
   const type = at(entry, 'transactionType')
   if (type === 'Ship') return 'sold'
   if (type === 'Return') return 'returned'
@@ -85,7 +85,7 @@ const sums = (entries: readonly Json[], month: string, until: string): Readonly<
     const time = Date.parse(String(at(entry, 'transactionTime')))
     const local = new Date(time).toLocaleDateString('sv', { timeZone: 'America/Los_Angeles' })
     if (!local.startsWith(month) || time >= Date.parse(until) || at(entry, 'transactionLocation') === 'Salvage') continue
-    const cell = placeOf(entry)
+    const cell = formatPlace(entry)
     const units = Number(at(entry, 'changedUnits'))
     total[cell] += cell === 'sold' || cell === 'lost' || cell === 'damaged' ? -units : units
   }
@@ -180,11 +180,11 @@ describe('a fresh world', () => {
     const client = await started()
     const listed = await planted(client)
     const [first] = await lastMonths(client)
-    const entriesOf = (json: Json): number =>
+    const listEntries = (json: Json): number =>
       items(json, 'items').reduce<number>((sum, item) => sum + Number(at(item, 'entries')), 0)
-    const before = entriesOf(await client.control('GET', '/inventory'))
+    const before = listEntries(await client.control('GET', '/inventory'))
     await advance(client, '40d')
-    expect(entriesOf(await client.control('GET', '/inventory'))).toBeGreaterThan(before + 400)
+    expect(listEntries(await client.control('GET', '/inventory'))).toBeGreaterThan(before + 400)
     expect(sorted(await planted(client))).toEqual(sorted(listed))
     expect(sorted(await findings(client, await lastMonths(client, first)))).toEqual(sorted(listed))
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { at, connect, items, startTestSandbox, type TestClient, unitsOf } from './support.ts'
+import { at, connect, items, listUnits, startTestSandbox, type TestClient } from './support.ts'
 
 const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
@@ -40,7 +40,7 @@ describe('legacy orders', () => {
     expect((await client.cancel(po, '3', 1)).status).toBe(200)
     expect((await client.refund(po, '2', 1, -5)).status).toBe(200)
     const order = await client.order(po)
-    expect([0, 1, 2].map((line) => unitsOf(order, line))).toEqual(['Acknowledged 1', 'Refund 1', 'Cancelled 1'])
+    expect([0, 1, 2].map((line) => listUnits(order, line))).toEqual(['Acknowledged 1', 'Refund 1', 'Cancelled 1'])
   })
 
   test('random ones are legacy too, those with a past as well', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dayMs } from '../../sandbox/core/duration.ts'
-import { at, connect, items, type Json, startTestSandbox, type TestClient, unitsOf } from './support.ts'
+import { at, connect, items, type Json, listUnits, startTestSandbox, type TestClient } from './support.ts'
 
 const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
@@ -21,7 +21,7 @@ describe('things that happen by themselves', () => {
     await client.acknowledge(po)
     await client.ship(po, [{ line: '1', quantity: 2, tracking: 'T1' }])
     await advance(client, '5d')
-    expect(unitsOf(await client.order(po))).toBe('Delivered 2')
+    expect(listUnits(await client.order(po))).toBe('Delivered 2')
     const delivered =
       items(await client.control('GET', '/effects'), 'items').find((effect) => at(effect, 'kind') === 'delivered') ?? null
     expect(delivered).toMatchObject({ by: 'carrier', trackingNumber: 'T1', quantity: 2 })
@@ -36,15 +36,15 @@ describe('things that happen by themselves', () => {
     await client.ship(po, [{ line: '1', quantity: 1 }])
     await advance(client, '7d')
     const order = await client.order(po)
-    expect(unitsOf(order)).toMatch(/Cancelled 2/)
-    expect(unitsOf(order, 1)).toBe('Cancelled 1')
+    expect(listUnits(order)).toMatch(/Cancelled 2/)
+    expect(listUnits(order, 1)).toBe('Cancelled 1')
   })
 
   test('an order that is not alive waits for ever', async () => {
     const client = await started()
     const po = await client.place([{ sku: 'A', quantity: 3 }])
     await advance(client, '30d')
-    expect(unitsOf(await client.order(po))).toBe('Created 3')
+    expect(listUnits(await client.order(po))).toBe('Created 3')
   })
 
   test('a buyer cancels units, or asks the seller to', async () => {
@@ -67,7 +67,7 @@ describe('things that happen by themselves', () => {
     const client = await started()
     const po = await client.place([{ sku: 'A', quantity: 3 }], { shipNodeType: 'WFSFulfilled', alive: true })
     await advance(client, '1d')
-    expect(unitsOf(await client.order(po))).toBe('Shipped 3')
+    expect(listUnits(await client.order(po))).toBe('Shipped 3')
   })
 
   test('a return travels, arrives and is paid by the marketplace when the seller does nothing', async () => {
@@ -85,7 +85,7 @@ describe('things that happen by themselves', () => {
       expect(statuses.reduce((sum: number, status) => sum + Number(at(status, 'quantity', 'measurementValue')), 0)).toBe(3)
     }
     expect([...seen]).toEqual(expect.arrayContaining(['RETURN_IN_TRANSIT', 'DELIVERED_AT_RETURN_CENTER', 'REFUND_ISSUED']))
-    expect(unitsOf(await client.order(po))).toBe('Refund 3')
+    expect(listUnits(await client.order(po))).toBe('Refund 3')
     const [summary] = items(await client.control('GET', '/effects/summary'), 'items')
     expect(summary).toMatchObject({ refunded: 3, refundedAmount: '11' })
   })
@@ -111,7 +111,7 @@ const shown = async (client: TestClient, shipNodeType: string): Promise<Tally> =
 const addLines = (order: Json, tally: Tally): void => {
   for (const [index, line] of items(order, 'orderLines', 'orderLine').entries()) {
     const units: Record<string, number> = {}
-    for (const part of unitsOf(order, index).split(', ')) {
+    for (const part of listUnits(order, index).split(', ')) {
       const [state = '', quantity = '0'] = part.split(' ')
       units[state] = Number(quantity)
     }

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readQuery, returnDate } from '../../sandbox/calls/query.ts'
 import { dayMs, hourMs } from '../../sandbox/core/duration.ts'
-import { at, connect, fetchToken, items, type Json, type Reply, startTestSandbox, type TestClient, unitsOf } from './support.ts'
+import { at, connect, fetchToken, items, type Json, listUnits, type Reply, startTestSandbox, type TestClient } from './support.ts'
 
 const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
@@ -10,9 +10,9 @@ const started = async (): Promise<TestClient> => {
   return client
 }
 
-const idsOf = (reply: Reply): string[] =>
+const listIds = (reply: Reply): string[] =>
   items(reply.json, 'list', 'elements', 'order').map((order) => String(at(order, 'purchaseOrderId')))
-const cursorOf = (reply: Reply): string => String(at(reply.json, 'list', 'meta', 'nextCursor'))
+const buildCursor = (reply: Reply): string => String(at(reply.json, 'list', 'meta', 'nextCursor'))
 const day = (ageMs: number): string => new Date(Date.now() - ageMs).toISOString().replace(/\.\d+Z$/, 'Z')
 
 /** Places orders of the given ages, oldest first, and gives their ids. */
@@ -64,8 +64,8 @@ describe('headers and token', () => {
     const other = await connect(client.url, { clientId: 'two-client', clientSecret: 'two-secret' })
     const mine = await client.place([{ sku: 'A' }])
     const theirs = await client.place([{ sku: 'A' }], { sellerId: 'two' })
-    expect(idsOf(await client.call('GET', '/v3/orders'))).toEqual([mine])
-    expect(idsOf(await other.call('GET', '/v3/orders'))).toEqual([theirs])
+    expect(listIds(await client.call('GET', '/v3/orders'))).toEqual([mine])
+    expect(listIds(await other.call('GET', '/v3/orders'))).toEqual([theirs])
     expect((await other.acknowledge(mine)).status).toBe(404)
   })
 
@@ -93,7 +93,7 @@ describe('GET /v3/orders', () => {
     expect(at(none.json, 'errors', 'error', 0)).toMatchObject({ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API', severity: 'INFO' })
     await client.control('PUT', '/faults', { emptyAnswer: 'emptyList' })
     const empty = await client.call('GET', '/v3/orders')
-    expect([empty.status, idsOf(empty), at(empty.json, 'list', 'meta', 'totalCount')]).toEqual([200, [], 0])
+    expect([empty.status, listIds(empty), at(empty.json, 'list', 'meta', 'totalCount')]).toEqual([200, [], 0])
   })
 
   test('a cursor is appended as it is and walks every order once', async () => {
@@ -104,13 +104,13 @@ describe('GET /v3/orders', () => {
     )
     const seen: string[] = []
     let reply = await client.call('GET', '/v3/orders?limit=2')
-    seen.push(...idsOf(reply))
-    expect(cursorOf(reply)).toMatch(
+    seen.push(...listIds(reply))
+    expect(buildCursor(reply)).toMatch(
       /^\?limit=2&hasMoreElements=true&soIndex=\d+&poIndex=2&partnerId=\d+&sellerId=sandbox-seller&/,
     )
     while (at(reply.json, 'list', 'meta', 'nextCursor') !== null) {
-      reply = await client.call('GET', `/v3/orders${cursorOf(reply)}`)
-      seen.push(...idsOf(reply))
+      reply = await client.call('GET', `/v3/orders${buildCursor(reply)}`)
+      seen.push(...listIds(reply))
     }
     expect(seen).toEqual(ids)
   })
@@ -119,10 +119,10 @@ describe('GET /v3/orders', () => {
     const client = await started()
     const ids = await placeAged(client, [3 * hourMs, 2 * hourMs, hourMs])
     const first = await client.call('GET', '/v3/orders?limit=2')
-    const again = await client.call('GET', `/v3/orders?limit=2&nextCursor=${encodeURIComponent(cursorOf(first))}`)
-    expect(idsOf(again)).toEqual(ids.slice(0, 2))
-    expect((await client.call('GET', `/v3/orders${decodeURIComponent(cursorOf(first))}`)).status).toBe(401)
-    expect((await client.call('GET', `/v3/orders${cursorOf(first).replace('poIndex=2', 'poIndex=1')}`)).status).toBe(401)
+    const again = await client.call('GET', `/v3/orders?limit=2&nextCursor=${encodeURIComponent(buildCursor(first))}`)
+    expect(listIds(again)).toEqual(ids.slice(0, 2))
+    expect((await client.call('GET', `/v3/orders${decodeURIComponent(buildCursor(first))}`)).status).toBe(401)
+    expect((await client.call('GET', `/v3/orders${buildCursor(first).replace('poIndex=2', 'poIndex=1')}`)).status).toBe(401)
   })
 
   test('the upper bound is frozen at the first page', async () => {
@@ -131,8 +131,8 @@ describe('GET /v3/orders', () => {
     const first = await client.call('GET', '/v3/orders?limit=2')
     await client.control('POST', '/clock', { advance: '1m' })
     await client.place([{ sku: 'LATER' }])
-    const second = await client.call('GET', `/v3/orders${cursorOf(first)}`)
-    expect([idsOf(second), at(second.json, 'list', 'meta', 'totalCount')]).toEqual([ids.slice(2), 3])
+    const second = await client.call('GET', `/v3/orders${buildCursor(first)}`)
+    expect([listIds(second), at(second.json, 'list', 'meta', 'totalCount')]).toEqual([ids.slice(2), 3])
   })
 
   test('pages count rows of a set that moves: what leaves it makes others slip through', async () => {
@@ -142,9 +142,9 @@ describe('GET /v3/orders', () => {
       [4, 3, 2, 1].map((hours) => hours * hourMs),
     )
     const first = await client.call('GET', '/v3/orders/released?limit=2')
-    expect(idsOf(first)).toEqual(ids.slice(0, 2))
+    expect(listIds(first)).toEqual(ids.slice(0, 2))
     await client.acknowledge(String(ids[0]))
-    expect(idsOf(await client.call('GET', `/v3/orders/released${cursorOf(first)}`))).toEqual(ids.slice(3))
+    expect(listIds(await client.call('GET', `/v3/orders/released${buildCursor(first)}`))).toEqual(ids.slice(3))
   })
 
   test('without a start by creation only seven days are seen, whatever was modified; the wall stands at 180 days', async () => {
@@ -152,10 +152,10 @@ describe('GET /v3/orders', () => {
     const [ancient, old, young] = await placeAged(client, [181 * dayMs, 8 * dayMs, dayMs])
     await client.acknowledge(String(old))
     const modified = `lastModifiedStartDate=${day(hourMs)}`
-    expect(idsOf(await client.call('GET', '/v3/orders'))).toEqual([young])
+    expect(listIds(await client.call('GET', '/v3/orders'))).toEqual([young])
     expect((await client.call('GET', `/v3/orders?${modified}`)).status).toBe(404)
-    expect(idsOf(await client.call('GET', `/v3/orders?${modified}&createdStartDate=${day(179 * dayMs)}`))).toEqual([old])
-    expect(idsOf(await client.call('GET', `/v3/orders?createdStartDate=${day(300 * dayMs)}`))).toEqual([old, young])
+    expect(listIds(await client.call('GET', `/v3/orders?${modified}&createdStartDate=${day(179 * dayMs)}`))).toEqual([old])
+    expect(listIds(await client.call('GET', `/v3/orders?createdStartDate=${day(300 * dayMs)}`))).toEqual([old, young])
     expect((await client.call('GET', `/v3/orders/${ancient}`)).status).toBe(404)
   })
 
@@ -181,7 +181,7 @@ describe('GET /v3/orders', () => {
     const stored = await client.place([{ sku: 'A' }], { shipNodeType: 'WFSFulfilled' })
     await client.acknowledge(mixed)
     await client.ship(mixed, [{ line: '1', quantity: 1 }])
-    const found = async (query: string): Promise<string[]> => idsOf(await client.call('GET', `/v3/orders?${query}`))
+    const found = async (query: string): Promise<string[]> => listIds(await client.call('GET', `/v3/orders?${query}`))
     expect(await found('status=Shipped')).toEqual([mixed])
     expect(await found('status=Acknowledged')).toEqual([mixed])
     expect(await found('status=Created')).toEqual([plain])
@@ -205,13 +205,13 @@ describe('GET /v3/orders', () => {
     })
     let reply = await client.call('GET', '/v3/orders?limit=200')
     expect(at(reply.json, 'list', 'meta', 'totalCount')).toBe(10_300)
-    const seen = new Set(idsOf(reply))
+    const seen = new Set(listIds(reply))
     for (let page = 2; page <= 50; page += 1) {
-      reply = await client.call('GET', `/v3/orders${cursorOf(reply)}`)
-      for (const id of idsOf(reply)) seen.add(id)
+      reply = await client.call('GET', `/v3/orders${buildCursor(reply)}`)
+      for (const id of listIds(reply)) seen.add(id)
     }
     expect(seen.size).toBe(10_000)
-    expect((await client.call('GET', `/v3/orders${cursorOf(reply)}`)).status).toBe(400)
+    expect((await client.call('GET', `/v3/orders${buildCursor(reply)}`)).status).toBe(400)
   })
 
   test('a list may lag behind the orders', async () => {
@@ -221,7 +221,7 @@ describe('GET /v3/orders', () => {
     expect((await client.call('GET', '/v3/orders')).status).toBe(404)
     expect(at(await client.order(po), 'purchaseOrderId')).toBe(po)
     await client.control('POST', '/clock', { advance: '121s' })
-    expect(idsOf(await client.call('GET', '/v3/orders'))).toEqual([po])
+    expect(listIds(await client.call('GET', '/v3/orders'))).toEqual([po])
   })
 })
 
@@ -229,7 +229,7 @@ test('released shows what waits to be acknowledged, never marketplace-fulfilled 
   const client = await started()
   const po = await client.place([{ sku: 'A' }])
   await client.place([{ sku: 'A' }], { shipNodeType: 'WFSFulfilled' })
-  expect(idsOf(await client.call('GET', '/v3/orders/released'))).toEqual([po])
+  expect(listIds(await client.call('GET', '/v3/orders/released'))).toEqual([po])
   expect((await client.call('GET', '/v3/orders/released?shipNodeType=WFSFulfilled')).status).toBe(404)
   await client.acknowledge(po)
   expect((await client.call('GET', '/v3/orders/released')).status).toBe(404)
@@ -246,11 +246,11 @@ describe('GET /v3/returns', () => {
     }
     return { client, po }
   }
-  const returnsOf = (reply: Reply): readonly Json[] => items(reply.json, 'returnOrders')
+  const listReturns = (reply: Reply): readonly Json[] => items(reply.json, 'returnOrders')
 
   test('integer line numbers, ISO dates, statuses and channels split by quantity, no list around it', async () => {
     const { client, po } = await withReturns(1)
-    const [returned] = returnsOf(await client.call('GET', '/v3/returns'))
+    const [returned] = listReturns(await client.call('GET', '/v3/returns'))
     expect(returned).toMatchObject({ returnOrderDate: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) })
     expect(at(returned ?? null, 'returnOrderLines', 0)).toMatchObject({
       returnOrderLineNumber: 1,
@@ -267,7 +267,7 @@ describe('GET /v3/returns', () => {
     const first = await client.call('GET', '/v3/returns?limit=2')
     expect(at(first.json, 'meta', 'nextCursor')).toBe('?sellerId=sandbox-seller&limit=2&offset=2')
     const second = await client.call('GET', '/v3/returns?sellerId=sandbox-seller&limit=2&offset=2')
-    const ids = [...returnsOf(first), ...returnsOf(second)].map((returned) => Number(at(returned, 'returnOrderId')))
+    const ids = [...listReturns(first), ...listReturns(second)].map((returned) => Number(at(returned, 'returnOrderId')))
     expect(ids).toEqual([...ids].sort((a, b) => b - a))
     expect(new Set(ids).size).toBe(3)
     expect((await client.call('GET', '/v3/returns?status=COMPLETED')).status).toBe(404)
@@ -288,7 +288,7 @@ describe('GET /v3/returns', () => {
     const start = `returnLastModifiedStartDate=${encodeURIComponent(day(hourMs))}`
     expect((await client.call('GET', `/v3/returns?${start}`)).status).toBe(400)
     const both = await client.call('GET', `/v3/returns?${start}&returnLastModifiedEndDate=${encodeURIComponent(day(-hourMs))}`)
-    expect(returnsOf(both)).toHaveLength(1)
+    expect(listReturns(both)).toHaveLength(1)
   })
 
   test('more units than were shipped cannot be returned', async () => {
@@ -303,9 +303,9 @@ describe('GET /v3/returns', () => {
     expect((await client.refund(po, '4', 1, -3.33)).status).toBe(200)
     await client.control('POST', '/clock', { advance: '40d' })
     await client.renewToken()
-    const [returned] = returnsOf(await client.call('GET', '/v3/returns?status=COMPLETED'))
+    const [returned] = listReturns(await client.call('GET', '/v3/returns?status=COMPLETED'))
     expect(at(returned ?? null, 'returnOrderLines', 0)).toMatchObject({ refundedQty: 2 })
-    expect(unitsOf(await client.order(po))).toBe('Refund 2, Shipped 3')
+    expect(listUnits(await client.order(po))).toBe('Refund 2, Shipped 3')
     const paid = items(await client.control('GET', '/effects'), 'items').filter((effect) => at(effect, 'kind') === 'refunded')
     expect(paid.map((effect) => [at(effect, 'by'), at(effect, 'quantity')])).toEqual([
       ['seller', 1],

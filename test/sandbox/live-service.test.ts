@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import {
   at,
   description,
-  effectsOf,
   items,
   type Json,
+  listUnits,
   type Reply,
+  readEffects,
   startClient,
   startLiveClient,
   type TestClient,
-  unitsOf,
 } from './support.ts'
 
 test('correlation ids that are no UUIDs are welcome on the live service, and refused by the specification', async () => {
@@ -83,9 +83,9 @@ describe('POST /v3/returns/{returnOrderId}/refund', () => {
     const body = { customerOrderId, refundLines: [{ returnOrderLineNumber: 1, quantity: units(1) }] }
     const reply = await refund(live, id, body)
     expect([reply.status, reply.json]).toEqual([200, { returnOrderId: id, ...body }])
-    expect(unitsOf(await live.order(po))).toBe('Refund 1, Shipped 2')
+    expect(listUnits(await live.order(po))).toBe('Refund 1, Shipped 2')
     expect(at(await returned(live), 'returnOrderLines', 0, 'refundedQty')).toBe(1)
-    expect((await effectsOf(live, po)).at(-1)).toBe('refunded 1 of line 1 by seller')
+    expect((await readEffects(live, po)).at(-1)).toBe('refunded 1 of line 1 by seller')
     const effects = items(await live.control('GET', `/effects?purchaseOrderId=${po}`), 'items')
     expect(effects.at(-1)).toMatchObject({ amount: '10.67', correlationId: expect.stringMatching(/-/) })
   })
@@ -101,7 +101,7 @@ describe('POST /v3/returns/{returnOrderId}/refund', () => {
     expect([missing.status, at(missing.json, 'errors', 'error', 0, 'field')]).toEqual([400, 'returnOrderLineNumber'])
     const both = [1, 2].map((returnOrderLineNumber) => ({ returnOrderLineNumber, quantity: units(1) }))
     expect((await refund(two.live, two.id, { refundLines: both })).status).toBe(200)
-    expect(unitsOf(await two.live.order(two.po), 1)).toBe('Refund 1')
+    expect(listUnits(await two.live.order(two.po), 1)).toBe('Refund 1')
   })
 
   test('twice pays twice until the units of the return are used up; one faulty line refuses all', async () => {
@@ -111,12 +111,12 @@ describe('POST /v3/returns/{returnOrderId}/refund', () => {
     ])
     const line = (returnOrderLineNumber: number, count: number): object => ({ returnOrderLineNumber, quantity: units(count) })
     expect(description(await refund(live, id, { refundLines: [line(2, 1), line(1, 3)] }))).toContain('2 units left')
-    expect(unitsOf(await live.order(po), 1)).toBe('Shipped 1')
+    expect(listUnits(await live.order(po), 1)).toBe('Shipped 1')
     expect((await refund(live, id, { refundLines: [line(1, 1)] })).status).toBe(200)
     expect((await refund(live, id, { refundLines: [line(1, 1)] })).status).toBe(200)
     expect((await refund(live, id, { refundLines: [line(1, 1)] })).status).toBe(400)
     expect((await refund(live, id, { refundLines: [line(9, 1)] })).status).toBe(400)
-    expect(unitsOf(await live.order(po))).toBe('Refund 2, Shipped 1')
+    expect(listUnits(await live.order(po))).toBe('Refund 2, Shipped 1')
   })
 
   test.each([
@@ -129,6 +129,18 @@ describe('POST /v3/returns/{returnOrderId}/refund', () => {
     const reply = await refund(live, id, body)
     expect([reply.status, at(reply.json, 'errors', 'error', 0, 'code')]).toEqual([400, 'INVALID_REQUEST_CONTENT.GMP_RETURNS_API'])
     expect(String(at(reply.json, 'errors', 'error', 0, 'field'))).toContain(field)
+  })
+
+  test('an amount must be negative, in the currency, and at most what was charged for the units', async () => {
+    const { live, po, id } = await opened()
+    const ask = (amount: number, currency = 'USD'): Promise<Reply> =>
+      refund(live, id, { refundLines: [{ quantity: units(1), amount: { currency, amount } }] })
+    expect(description(await ask(4))).toContain('must be negative')
+    expect(description(await ask(-10.01))).toContain('was charged 10,')
+    expect(description(await ask(-4, 'EUR'))).toContain('must be USD')
+    expect((await ask(-4)).status).toBe(200)
+    const effects = items(await live.control('GET', `/effects?purchaseOrderId=${po}`), 'items')
+    expect(effects.at(-1)).toMatchObject({ kind: 'refunded', quantity: 1, amount: '4' })
   })
 
   test('exceptions and marketplace-fulfilled returns are refused, unknown ones not found', async () => {
@@ -156,9 +168,9 @@ describe('POST /v3/returns/{returnOrderId}/refund', () => {
     })
     const body = { refundLines: [{ quantity: units(2) }] }
     expect((await refund(live, id, body)).status).toBeGreaterThanOrEqual(500)
-    expect(unitsOf(await live.order(po))).toBe('Shipped 3')
+    expect(listUnits(await live.order(po))).toBe('Shipped 3')
     await live.control('POST', '/clock', { advance: '61s' })
-    expect(unitsOf(await live.order(po))).toBe('Refund 2, Shipped 1')
+    expect(listUnits(await live.order(po))).toBe('Refund 2, Shipped 1')
     await live.control('PUT', '/limits', { enabled: true })
     const limited = await refund(live, '1', body)
     expect([limited.status, limited.headers.get('x-current-token-count')]).toEqual([404, '59'])

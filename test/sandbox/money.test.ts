@@ -1,22 +1,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseDuration } from '../../sandbox/core/duration.ts'
-import { centsOf, decimalText, jsonAmount, shareOf } from '../../sandbox/core/money.ts'
+import { computeShare, decimalText, jsonAmount, parseCents } from '../../sandbox/core/money.ts'
 
 const cents = fc.integer({ min: -100_000_000_000, max: 100_000_000_000 })
 
 test('an amount survives the wire to the cent', () => {
   fc.assert(
     fc.property(cents, (amount) => {
-      expect(centsOf(JSON.parse(JSON.stringify(jsonAmount(amount))))).toBe(amount)
+      expect(parseCents(JSON.parse(JSON.stringify(jsonAmount(amount))))).toBe(amount)
       expect(JSON.stringify(jsonAmount(amount))).toBe(decimalText(amount))
-      expect(centsOf(decimalText(amount))).toBe(amount)
+      expect(parseCents(decimalText(amount))).toBe(amount)
     }),
   )
 })
 
 test.each(['1e3', '1.001', '', 'abc', '--1', null, true, Number.NaN, 1e21])('%j is no amount', (value) => {
-  expect(centsOf(value)).toBeNull()
+  expect(parseCents(value)).toBeNull()
 })
 
 test('shares of the units of a line add up to its charge', () => {
@@ -24,7 +24,7 @@ test('shares of the units of a line add up to its charge', () => {
     fc.property(fc.integer({ min: 0, max: 10_000_000 }), fc.integer({ min: 1, max: 50 }), (total, units) => {
       let paid = 0
       for (let unit = 1; unit <= units; unit += 1) {
-        const step = shareOf(total, unit, units) - shareOf(total, unit - 1, units)
+        const step = computeShare(total, unit, units) - computeShare(total, unit - 1, units)
         expect(step).toBeGreaterThanOrEqual(0)
         paid += step
       }

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { at, effectsOf, items, type Json, type Reply, startClient, startLiveClient, type TestClient, unitsOf } from './support.ts'
+import {
+  at,
+  items,
+  type Json,
+  listUnits,
+  type Reply,
+  readEffects,
+  startClient,
+  startLiveClient,
+  type TestClient,
+} from './support.ts'
 
 const lines = [
   { sku: 'A', quantity: 3, unitPrice: '10.00', tax: '2.00' },
@@ -7,7 +17,7 @@ const lines = [
 ]
 const shownIn = (reply: Reply): readonly string[] => {
   const order = at(reply.json, 'order')
-  return items(order, 'orderLines', 'orderLine').map((_, index) => unitsOf(order, index))
+  return items(order, 'orderLines', 'orderLine').map((_, index) => listUnits(order, index))
 }
 const next = (client: TestClient, fault: string, more: object = {}): Promise<Json> =>
   client.control('POST', '/faults/next', { fault, ...more })
@@ -30,10 +40,10 @@ describe('partialEffect: a part is done, and the answer says truly which', () =>
     await next(client, 'partialEffect', { operation: 'orders.ship', lines: ['2'] })
     const reply = await client.ship(po, both)
     expect([reply.status, ...shownIn(reply)]).toEqual([200, 'Acknowledged 3', 'Shipped 2'])
-    expect((await effectsOf(client, po)).filter((effect) => effect.startsWith('shipped'))).toEqual([
+    expect((await readEffects(client, po)).filter((effect) => effect.startsWith('shipped'))).toEqual([
       'shipped 2 of line 2 by seller',
     ])
-    expect(unitsOf(await client.order(po))).toBe('Acknowledged 3')
+    expect(listUnits(await client.order(po))).toBe('Acknowledged 3')
   })
 
   test('of a cancellation fewer units', async () => {
@@ -107,7 +117,7 @@ describe('partialEffect: a part is done, and the answer says truly which', () =>
       { line: '2', quantity: 9 },
     ])
     expect(reply.status).toBe(400)
-    expect(unitsOf(await client.order(po))).toBe('Acknowledged 3')
+    expect(listUnits(await client.order(po))).toBe('Acknowledged 3')
   })
 
   test('goes with an answer that never comes well: half done, and then 500', async () => {
@@ -116,8 +126,8 @@ describe('partialEffect: a part is done, and the answer says truly which', () =>
     await next(client, 'partialEffect', { lines: ['1'] })
     await next(client, 'serverErrorAfter', { status: 500 })
     expect((await client.ship(po, both)).status).toBe(500)
-    expect(unitsOf(await client.order(po))).toBe('Shipped 3')
-    expect(unitsOf(await client.order(po), 1)).toBe('Acknowledged 2')
+    expect(listUnits(await client.order(po))).toBe('Shipped 3')
+    expect(listUnits(await client.order(po), 1)).toBe('Acknowledged 2')
   })
 
   test('of a refund through a return', async () => {
@@ -133,7 +143,7 @@ describe('partialEffect: a part is done, and the answer says truly which', () =>
     const refundLines = [{ quantity: { unitOfMeasure: 'EA', measurementValue: 3 } }]
     const reply = await client.call('POST', `/v3/returns/${at(opened, 'returnOrderId')}/refund`, { refundLines })
     expect(reply.status).toBe(200)
-    expect(unitsOf(await client.order(po))).toBe('Refund 1, Shipped 2')
+    expect(listUnits(await client.order(po))).toBe('Refund 1, Shipped 2')
   })
 })
 
@@ -144,7 +154,7 @@ describe('partialAnswer: all is done, and the answer shows a part of it', () => 
     await next(client, 'partialAnswer', { lines: ['1'] })
     const reply = await client.ship(po, both)
     expect([reply.status, ...shownIn(reply)]).toEqual([200, 'Shipped 3', 'Acknowledged 2'])
-    expect(unitsOf(await client.order(po), 1)).toBe('Shipped 2')
+    expect(listUnits(await client.order(po), 1)).toBe('Shipped 2')
   })
 
   test('nothing of it: the answer shows the order as it was before', async () => {
@@ -152,6 +162,6 @@ describe('partialAnswer: all is done, and the answer shows a part of it', () => 
     const po = await acknowledged(client)
     await next(client, 'partialAnswer', { units: 0, purchaseOrderId: po })
     expect(shownIn(await client.cancel(po, '1', 2))[0]).toBe('Acknowledged 3')
-    expect(unitsOf(await client.order(po))).toBe('Acknowledged 1, Cancelled 2')
+    expect(listUnits(await client.order(po))).toBe('Acknowledged 1, Cancelled 2')
   })
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSettings } from '../../sandbox/settings.ts'
-import { at, connect, items, temporaryDirectory, unitsOf } from './support.ts'
+import { at, connect, items, listUnits, temporaryDirectory } from './support.ts'
 
 const program = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url))
 
@@ -19,7 +19,7 @@ const launch = async (dataDir: string, env: Record<string, string> = {}): Promis
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const [message]: unknown[] = await once(child, 'message')
-  if (typeof message !== 'object' || message === null || !('port' in message)) throw new Error('no port was told')
+  if (typeof message !== 'object' || message === null || !('port' in message)) throw new Error('no port was reported')
   return { child, url: `http://127.0.0.1:${message.port}` }
 }
 
@@ -48,12 +48,12 @@ test('killed with SIGKILL it continues where it stood: orders, effects, clock, t
 
   const second = await launch(dataDir)
   const again = await connect(second.url)
-  expect(unitsOf(await again.order(po))).toBe('Acknowledged 1, Shipped 2')
+  expect(listUnits(await again.order(po))).toBe('Acknowledged 1, Shipped 2')
   expect(at(await again.control('GET', '/clock'), 'offsetMs')).toBe(at(token, 'offsetMs'))
   expect(items(await again.control('GET', '/effects'), 'items')).toHaveLength(2)
-  expect(unitsOf(await again.order(late))).toBe('Created 1')
+  expect(listUnits(await again.order(late))).toBe('Created 1')
   await again.control('POST', '/clock', { advance: '61s' })
-  expect(unitsOf(await again.order(late))).toBe('Acknowledged 1')
+  expect(listUnits(await again.order(late))).toBe('Acknowledged 1')
   second.child.kill('SIGTERM')
   expect(await ended(second.child)).toEqual({ code: 0, signal: null })
 })

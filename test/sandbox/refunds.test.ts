@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { at, description, effectsOf, items, type Json, type Reply, startClient, type TestClient, unitsOf } from './support.ts'
+import { at, description, items, type Json, listUnits, type Reply, readEffects, startClient, type TestClient } from './support.ts'
 
 const line = { sku: 'A', quantity: 3, unitPrice: '10.00', tax: '2.00' }
 
@@ -13,9 +13,9 @@ const shipped = async (client: TestClient, lines: readonly object[] = [line]): P
   return po
 }
 
-const lineOf = (order: Json, line = 0): Json => at(order, 'orderLines', 'orderLine', line)
+const findLine = (order: Json, line = 0): Json => at(order, 'orderLines', 'orderLine', line)
 const refundedAmounts = (order: Json): readonly Json[] =>
-  items(lineOf(order), 'refund', 'refundCharges', 'refundCharge').map((one) => at(one, 'charge', 'chargeAmount', 'amount'))
+  items(findLine(order), 'refund', 'refundCharges', 'refundCharge').map((one) => at(one, 'charge', 'chargeAmount', 'amount'))
 
 describe('how refunds are shown', () => {
   test('as money only: the units stay where they were, with their parcel', async () => {
@@ -24,14 +24,14 @@ describe('how refunds are shown', () => {
     await client.refund(po, '1', 2, -20)
     await client.control('PUT', '/faults', { rules: [{ operation: 'orders.*', refundsAsMoney: 1 }] })
     const order = await client.order(po)
-    expect([unitsOf(order), refundedAmounts(order)]).toEqual(['Shipped 3', [-20]])
-    const statuses = items(lineOf(order), 'orderLineStatuses', 'orderLineStatus')
+    expect([listUnits(order), refundedAmounts(order)]).toEqual(['Shipped 3', [-20]])
+    const statuses = items(findLine(order), 'orderLineStatuses', 'orderLineStatus')
     expect(statuses.map((status) => at(status, 'trackingInfo', 'trackingNumber'))).toEqual(['T-1'])
     const listed = items((await client.call('GET', '/v3/orders')).json, 'list', 'elements', 'order')[0] ?? null
-    expect(unitsOf(listed)).toBe('Shipped 3')
-    expect(unitsOf(at((await client.refund(po, '1', 1, -10)).json, 'order'))).toBe('Shipped 3')
+    expect(listUnits(listed)).toBe('Shipped 3')
+    expect(listUnits(at((await client.refund(po, '1', 1, -10)).json, 'order'))).toBe('Shipped 3')
     await client.control('PUT', '/faults', {})
-    expect(unitsOf(await client.order(po))).toBe('Refund 3')
+    expect(listUnits(await client.order(po))).toBe('Refund 3')
   })
 
   test('with positive amounts, as one official example has them', async () => {
@@ -54,8 +54,8 @@ describe('the marketplace refunds by itself', () => {
     const client = await startClient()
     const po = await shipped(client)
     expect(await refund(client, po, { lines: [{ lineNumber: '1', quantity: 2 }] })).toEqual({ refunded: 2, amount: '21.33' })
-    expect(unitsOf(await client.order(po))).toBe('Refund 2, Shipped 1')
-    expect((await effectsOf(client, po)).at(-1)).toBe('refunded 2 of line 1 by marketplace')
+    expect(listUnits(await client.order(po))).toBe('Refund 2, Shipped 1')
+    expect((await readEffects(client, po)).at(-1)).toBe('refunded 2 of line 1 by marketplace')
   })
 
   test('money only: no unit moves, and the seller cannot pay it out again', async () => {
@@ -66,7 +66,7 @@ describe('the marketplace refunds by itself', () => {
       amount: '26',
     })
     const order = await client.order(po)
-    expect([unitsOf(order), refundedAmounts(order)]).toEqual(['Shipped 3', [-25]])
+    expect([listUnits(order), refundedAmounts(order)]).toEqual(['Shipped 3', [-25]])
     expect(description(await client.refund(po, '1', 1, -10))).toContain('exceeds the remaining PRODUCT charge')
   })
 
@@ -75,10 +75,10 @@ describe('the marketplace refunds by itself', () => {
     const po = await shipped(client)
     expect(await refund(client, po, { lines: [{ lineNumber: '1', quantity: 3 }], when: { in: '2h' } })).toEqual({ scheduled: 1 })
     await client.refund(po, '1', 2, -20)
-    expect(unitsOf(await client.order(po))).toBe('Refund 2, Shipped 1')
+    expect(listUnits(await client.order(po))).toBe('Refund 2, Shipped 1')
     await client.control('POST', '/clock', { advance: '2h' })
     await client.renewToken()
-    expect(unitsOf(await client.order(po))).toBe('Refund 3')
+    expect(listUnits(await client.order(po))).toBe('Refund 3')
     expect(refundedAmounts(await client.order(po))).toEqual([-20, -10])
   })
 
@@ -86,7 +86,7 @@ describe('the marketplace refunds by itself', () => {
     const client = await startClient()
     const po = await shipped(client, [{ ...line, quantity: 1 }])
     await refund(client, po, { lines: [{ lineNumber: '1', amount: '10.00' }], when: { before: 'orders.refund' } })
-    expect(unitsOf(await client.order(po))).toBe('Shipped 1')
+    expect(listUnits(await client.order(po))).toBe('Shipped 1')
     expect((await client.refund(po, '1', 1, -10)).status).toBe(400)
   })
 
@@ -120,8 +120,8 @@ describe('further charges', () => {
       { type: 'DISCOUNT', name: 'SubscriptionDiscount', amount: '-1.00' },
     ],
   }
-  const chargesOf = (order: Json): readonly Json[] =>
-    items(lineOf(order), 'charges', 'charge').map((charge) => [
+  const listCharges = (order: Json): readonly Json[] =>
+    items(findLine(order), 'charges', 'charge').map((charge) => [
       at(charge, 'chargeType'),
       at(charge, 'chargeAmount', 'amount'),
       at(charge, 'taxAndOtherFees', 'taxAmount', 'amount'),
@@ -130,7 +130,7 @@ describe('further charges', () => {
   test('are shown beside price and shipping, and counted in the total', async () => {
     const client = await startClient()
     const order = await client.order(await client.place([wrapped]))
-    expect(chargesOf(order)).toEqual([
+    expect(listCharges(order)).toEqual([
       ['PRODUCT', 20, 0.5],
       ['SHIPPING', 4, null],
       ['GIFT_WRAP', 3.98, 0.1],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SandboxOptions } from '../../sandbox/server.ts'
-import { dialectOf } from '../../sandbox/settings.ts'
+import { buildDialect } from '../../sandbox/settings.ts'
 import { at, connect, items, type Json, type Reply, startTestSandbox, type TestClient } from './support.ts'
 
 const path = '/v3/settings/shipping/simplifiedshippingsettings'
@@ -207,7 +207,7 @@ describe('POST …/simplifiedshippingsettings/account', () => {
     expect(faults(await create(split))).toEqual([])
   })
 
-  test('all that is wrong is told at once, in the order of the table', async () => {
+  test('all that is wrong is reported at once, in the order of the table', async () => {
     const { create, client } = await started()
     await client.control('PUT', `${seller}/traits`, { bundles: true })
     const bad = configuration({
@@ -252,7 +252,7 @@ describe('POST …/simplifiedshippingsettings/account', () => {
   })
 
   test('under walmart-us the global headers begin with WM', async () => {
-    const { create } = await started({ dialect: dialectOf('walmart-us') })
+    const { create } = await started({ dialect: buildDialect('walmart-us') })
     expect((await create(settings(config()))).status).toBe(400)
     expect((await create(settings(config()), { WM_GLOBAL_VERSION: '3.1', WM_MARKET: 'us' })).status).toBe(200)
   })

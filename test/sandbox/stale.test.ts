@@ -4,17 +4,17 @@ import {
   at,
   connect,
   items,
+  listUnits,
   type Reply,
   startClient,
   startTestSandbox,
   type TestClient,
   temporaryDirectory,
-  unitsOf,
 } from './support.ts'
 
-const idsOf = (reply: Reply): string[] =>
+const listIds = (reply: Reply): string[] =>
   items(reply.json, 'list', 'elements', 'order').map((order) => String(at(order, 'purchaseOrderId')))
-const firstOf = (reply: Reply): string => unitsOf(items(reply.json, 'list', 'elements', 'order')[0] ?? null)
+const firstLines = (reply: Reply): string => listUnits(items(reply.json, 'list', 'elements', 'order')[0] ?? null)
 const faults = (client: TestClient, ...rules: object[]): Promise<unknown> => client.control('PUT', '/faults', { rules })
 const advance = (client: TestClient, by: string): Promise<unknown> => client.control('POST', '/clock', { advance: by })
 
@@ -39,8 +39,8 @@ describe('stale reads', () => {
       [150_000, 'Created 2'],
     ] as const) {
       await faults(client, { operation: 'orders.get', stale: { share: 1, delayMs } })
-      expect(unitsOf(await client.order(po))).toBe(units)
-      expect(firstOf(await client.call('GET', '/v3/orders'))).toBe('Acknowledged 1, Shipped 1')
+      expect(listUnits(await client.order(po))).toBe(units)
+      expect(firstLines(await client.call('GET', '/v3/orders'))).toBe('Acknowledged 1, Shipped 1')
     }
     await faults(client, { operation: 'orders.get', stale: { share: 1, delayMs: 600_000 } })
     expect((await client.call('GET', `/v3/orders/${po}`)).status).toBe(404)
@@ -52,13 +52,13 @@ describe('stale reads', () => {
     const later = await client.place([{ sku: 'B' }])
     await faults(client, { operation: 'orders.list', stale: { share: 1, delayMs: 90_000 } })
     const seen = await client.call('GET', '/v3/orders')
-    expect([idsOf(seen), firstOf(seen), at(seen.json, 'list', 'meta', 'totalCount')]).toEqual([[po], 'Acknowledged 2', 1])
+    expect([listIds(seen), firstLines(seen), at(seen.json, 'list', 'meta', 'totalCount')]).toEqual([[po], 'Acknowledged 2', 1])
     expect((await client.call('GET', '/v3/orders?status=Shipped')).status).toBe(404)
     const since = new Date(Date.now() + 90_000).toISOString().replace(/\.\d+Z/, 'Z')
     expect((await client.call('GET', `/v3/orders?lastModifiedStartDate=${since}`)).status).toBe(404)
-    expect(unitsOf(await client.order(po))).toBe('Acknowledged 1, Shipped 1')
-    expect(unitsOf(await client.order(later))).toBe('Created 1')
-    expect(idsOf(await client.call('GET', '/v3/orders/released'))).toEqual([later])
+    expect(listUnits(await client.order(po))).toBe('Acknowledged 1, Shipped 1')
+    expect(listUnits(await client.order(later))).toBe('Created 1')
+    expect(listIds(await client.call('GET', '/v3/orders/released'))).toEqual([later])
   })
 
   test('returns lag by themselves', async () => {
@@ -98,9 +98,9 @@ describe('stale reads', () => {
     await faults(client, { operation: 'orders.get', forMs: 3_600_000, stale: { share: 1, delayMs: 90_000 } })
     await first.close()
     const again = await connect((await startTestSandbox({ dataDir })).url)
-    expect(unitsOf(await again.order(po))).toBe('Acknowledged 2')
+    expect(listUnits(await again.order(po))).toBe('Acknowledged 2')
     await advance(again, '1h')
     await again.renewToken()
-    expect(unitsOf(await again.order(po))).toBe('Acknowledged 1, Shipped 1')
+    expect(listUnits(await again.order(po))).toBe('Acknowledged 1, Shipped 1')
   })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/server.ts'
-import { dialectOf } from '../../sandbox/settings.ts'
+import { buildDialect } from '../../sandbox/settings.ts'
 
 /** Any JSON, read without ceremony: `at(json, 'list', 'meta', 'totalCount')`. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
@@ -89,7 +89,7 @@ export const startClient = async (options: Partial<SandboxOptions> = {}, as: Cli
 
 /** The same under the profile of the live service. */
 export const startLiveClient = async (): Promise<TestClient> =>
-  startClient({ dialect: dialectOf('walmart-us') }, { prefix: 'WM', quantityField: 'statusQuantity' })
+  startClient({ dialect: buildDialect('walmart-us') }, { prefix: 'WM', quantityField: 'statusQuantity' })
 
 /** A token by client credentials. */
 export const fetchToken = async (url: string, clientId = 'sandbox-client', clientSecret = 'sandbox-secret'): Promise<Reply> =>
@@ -204,7 +204,7 @@ export const refundBody = (po: string, lineNumber: string, units: object, amount
 }
 
 /** `Shipped 2, Cancelled 1`: the units of a line by state. */
-export const unitsOf = (order: Json, line = 0): string => {
+export const listUnits = (order: Json, line = 0): string => {
   const states = new Map<string, number>()
   for (const entry of items(order, 'orderLines', 'orderLine', line, 'orderLineStatuses', 'orderLineStatus')) {
     const state = String(at(entry, 'status'))
@@ -217,7 +217,7 @@ export const unitsOf = (order: Json, line = 0): string => {
 }
 
 /** Effects of one order: `shipped 2 of line 1 by seller`. */
-export const effectsOf = async (client: TestClient, po: string): Promise<string[]> =>
+export const readEffects = async (client: TestClient, po: string): Promise<string[]> =>
   items(await client.control('GET', `/effects?purchaseOrderId=${po}`), 'items').map(
     (effect) => `${at(effect, 'kind')} ${at(effect, 'quantity')} of line ${at(effect, 'lineNumber')} by ${at(effect, 'by')}`,
   )

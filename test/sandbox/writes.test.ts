@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { dialectOf } from '../../sandbox/settings.ts'
-import { at, connect, description, items, refundBody, startTestSandbox, type TestClient, unitsOf } from './support.ts'
+import { buildDialect } from '../../sandbox/settings.ts'
+import { at, connect, description, items, listUnits, refundBody, startTestSandbox, type TestClient } from './support.ts'
 
 const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
@@ -17,8 +17,8 @@ describe('acknowledge', () => {
     const po = await client.place([threeUnits, { sku: 'B', quantity: 2 }])
     const first = await client.acknowledge(po)
     expect(first.status).toBe(200)
-    expect(unitsOf(at(first.json, 'order'))).toBe('Acknowledged 3')
-    expect(unitsOf(at(first.json, 'order'), 1)).toBe('Acknowledged 2')
+    expect(listUnits(at(first.json, 'order'))).toBe('Acknowledged 3')
+    expect(listUnits(at(first.json, 'order'), 1)).toBe('Acknowledged 2')
     const second = await client.acknowledge(po)
     expect(second.status).toBe(400)
     expect(at(second.json, 'errors', 'error', 0, 'code')).toBe('INVALID_REQUEST_CONTENT.GMP_ORDER_API')
@@ -62,7 +62,7 @@ describe('ship', () => {
       `The Line: 1 of PO: ${po} is in SHIPPED status`,
     )
     expect(description(await client.ship(po, [{ line: '9', quantity: 1 }]))).toContain(`Line: 9 of PO: ${po} does not exist`)
-    expect(unitsOf(await client.order(po))).toBe('Shipped 3')
+    expect(listUnits(await client.order(po))).toBe('Shipped 3')
   })
 
   test('one faulty line refuses the whole request', async () => {
@@ -74,7 +74,7 @@ describe('ship', () => {
       { line: '2', quantity: 2 },
     ])
     expect(reply.status).toBe(400)
-    expect(unitsOf(await client.order(po))).toBe('Acknowledged 3')
+    expect(listUnits(await client.order(po))).toBe('Acknowledged 3')
   })
 
   test.each([
@@ -94,7 +94,7 @@ describe('ship', () => {
       'trackingURL',
     ],
     ['no tracking number', (entry: object) => withTracking(entry, { trackingNumber: undefined }), 'trackingNumber'],
-  ])('%s is refused', async (_name, spoil, field) => {
+  ])('%s is refused', async (_name, corrupt, field) => {
     const client = await started()
     const po = await client.place([threeUnits])
     await client.acknowledge(po)
@@ -103,7 +103,7 @@ describe('ship', () => {
       quantity: { amount: '1' },
       trackingInfo: { shipDateTime: Date.now(), carrierName: { carrier: 'UPS' }, methodCode: 'Standard', trackingNumber: 'T' },
     }
-    const orderLine = [{ lineNumber: '1', orderLineStatuses: { orderLineStatus: [spoil(good)] } }]
+    const orderLine = [{ lineNumber: '1', orderLineStatuses: { orderLineStatus: [corrupt(good)] } }]
     const reply = await client.call('POST', `/v3/orders/${po}/shipping`, { orderShipment: { orderLines: { orderLine } } })
     expect(reply.status).toBe(400)
     expect(at(reply.json, 'errors', 'error', 0, 'field')).toContain(field)
@@ -134,9 +134,13 @@ describe('ship', () => {
         orderLines: { orderLine: [{ lineNumber: '1', orderLineStatuses: { orderLineStatus: [entry] } }] },
       },
     })
-    expect(unitsOf(at(reply.json, 'order'))).toBe('Acknowledged 1, Shipped 2')
+    expect(listUnits(at(reply.json, 'order'))).toBe('Acknowledged 1, Shipped 2')
     expect(reply.text).toContain('"NEW"')
-    expect(items(await client.control('GET', '/effects'), 'items')).toHaveLength(2)
+    const effects = items(await client.control('GET', '/effects'), 'items')
+    expect(effects.slice(1).map((effect) => [at(effect, 'kind'), at(effect, 'quantity'), at(effect, 'trackingNumber')])).toEqual([
+      ['shipped', 2, 'OLD'],
+      ['corrected', 2, 'NEW'],
+    ])
   })
 })
 
@@ -150,10 +154,10 @@ describe('cancel', () => {
     const client = await started()
     const po = await client.place([threeUnits])
     const part = await client.cancel(po, '1', 1)
-    expect(unitsOf(at(part.json, 'order'))).toBe('Cancelled 1, Created 2')
+    expect(listUnits(at(part.json, 'order'))).toBe('Cancelled 1, Created 2')
     expect(at(part.json, 'order', 'shippingInfo', 'phone')).not.toBe('0000000000')
     const all = await client.cancel(po, '1', 2)
-    expect(unitsOf(at(all.json, 'order'))).toBe('Cancelled 3')
+    expect(listUnits(at(all.json, 'order'))).toBe('Cancelled 3')
     expect(at(all.json, 'order', 'shippingInfo', 'phone')).toBe('0000000000')
     expect(at(all.json, 'order', 'orderLines', 'orderLine', 0, 'charges', 'charge', 0, 'chargeAmount', 'amount')).toBe(0)
     expect(description(await client.cancel(po, '1', 1))).toContain('is in CANCELLED status')
@@ -168,7 +172,7 @@ describe('cancel', () => {
     expect((await client.cancel(po, '1', 1, 'CUSTOMER_CHANGED_MIND')).status).toBe(400)
     expect((await client.cancel(po, '1', 1, 'CUSTOMER_REQUESTED_SELLER_TO_CANCEL')).status).toBe(400)
     await client.cancel(po, '1', 1)
-    expect(unitsOf(await client.order(po))).toBe('Cancelled 1, Shipped 2')
+    expect(listUnits(await client.order(po))).toBe('Cancelled 1, Shipped 2')
     expect(description(await client.cancel(po, '1', 1))).toContain('is in SHIPPED status')
   })
 
@@ -184,7 +188,7 @@ describe('cancel', () => {
   test('marketplace-fulfilled orders are neither shipped nor cancelled by the seller', async () => {
     const client = await started()
     const po = await client.place([threeUnits], { shipNodeType: 'WFSFulfilled' })
-    expect(unitsOf(await client.order(po))).toBe('Acknowledged 3')
+    expect(listUnits(await client.order(po))).toBe('Acknowledged 3')
     expect((await client.ship(po, [{ line: '1', quantity: 1 }])).status).toBe(400)
     expect((await client.cancel(po, '1', 1)).status).toBe(400)
   })
@@ -204,7 +208,7 @@ describe('refund', () => {
     for (const left of ['Refund 1, Shipped 2', 'Refund 2, Shipped 1']) {
       const reply = await client.refund(po, '1', 1, -10, -0.67)
       expect(reply.status).toBe(200)
-      expect(unitsOf(at(reply.json, 'order'))).toBe(left)
+      expect(listUnits(at(reply.json, 'order'))).toBe(left)
     }
     expect((await client.refund(po, '1', 2, -5)).status).toBe(400)
     expect(description(await client.refund(po, '1', 1, -10.01))).toContain('exceeds the remaining PRODUCT charge')
@@ -242,25 +246,25 @@ describe('refund', () => {
       orderLineStatuses: { orderLineStatus: [{ status: 'Refund', quantity: { amount: '3' } }] },
     }
     const reply = await client.call('POST', `/v3/orders/${po}/refund`, { orderRefund: { orderLines: { orderLine: [line] } } })
-    expect(unitsOf(at(reply.json, 'order'))).toBe('Refund 3')
+    expect(listUnits(at(reply.json, 'order'))).toBe('Refund 3')
     const effects = items(await client.control('GET', '/effects'), 'items')
     expect(at(effects.at(-1) ?? null, 'amount')).toBe('37')
   })
 })
 
 test('the walmart-us profile has its own header names and quantity field, and needs no units to refund', async () => {
-  const sandbox = await startTestSandbox({ dialect: dialectOf('walmart-us') })
+  const sandbox = await startTestSandbox({ dialect: buildDialect('walmart-us') })
   const client = await connect(sandbox.url, { prefix: 'WM', quantityField: 'statusQuantity' })
   const po = await client.place([threeUnits])
   await client.acknowledge(po)
   expect((await client.ship(po, [{ line: '1', quantity: 3 }])).status).toBe(200)
-  const body = { orderRefund: { orderLines: { orderLine: [{ lineNumber: '1', refunds: refundsOf(-20) }] } } }
+  const body = { orderRefund: { orderLines: { orderLine: [{ lineNumber: '1', refunds: parseRefunds(-20) }] } } }
   const reply = await client.call('POST', `/v3/orders/${po}/refund`, body)
-  expect(unitsOf(at(reply.json, 'order'))).toBe('Refund 2, Shipped 1')
+  expect(listUnits(at(reply.json, 'order'))).toBe('Refund 2, Shipped 1')
 })
 
 test('under walmart-us a refund of the whole price gives tax and shipping back as well, and carriers are a closed list', async () => {
-  const sandbox = await startTestSandbox({ dialect: dialectOf('walmart-us') })
+  const sandbox = await startTestSandbox({ dialect: buildDialect('walmart-us') })
   const client = await connect(sandbox.url, { prefix: 'WM', quantityField: 'statusQuantity' })
   const po = await client.place([threeUnits])
   await client.acknowledge(po)
@@ -279,7 +283,7 @@ const shippedBy = (carrier: string): object => ({
   trackingInfo: { shipDateTime: Date.now(), carrierName: { carrier }, methodCode: 'Standard', trackingNumber: 'T' },
 })
 
-const refundsOf = (amount: number): object => {
+const parseRefunds = (amount: number): object => {
   const charge = { chargeType: 'PRODUCT', chargeName: 'ItemPrice', chargeAmount: { currency: 'USD', amount } }
   return { refund: [{ refundCharges: { refundCharge: [{ refundReason: 'DamagedItem', charge }] } }] }
 }

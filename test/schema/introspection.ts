@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { ColumnTypeEnum, type SqlDriverAdapter, type SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils'
-import { openSchemaEngine, schemaName } from '../../src/store/schema-engine.ts'
+import { openSchemaEngine, schemaName } from '../../src/store/db/schema-engine.ts'
 
 /** The schemas of Postgres that the typed client knows. */
 const namespaces = ['warehouse', 'tallyman']

@@ -8,7 +8,7 @@ const stage = withDatabase()
 const schemaFile = () => readFile('prisma/schema.prisma', 'utf8')
 
 /** The text of one model, with its `///` line. */
-const modelOf = (schema: string, name: string): string =>
+const formatModel = (schema: string, name: string): string =>
   new RegExp(`^/// [^\\n]*\\nmodel ${name} \\{\\n.*?^\\}\\n`, 'ms').exec(schema)?.[0] ?? ''
 
 test('prisma/schema.prisma is what the migrations make of it', async () => {
@@ -32,7 +32,7 @@ describe('another schema', () => {
 
   test('a new table becomes a model, and columns, types and keys are those of the database, whatever the file says', async () => {
     const file = await schemaFile()
-    const line = modelOf(file, 'SettlementLine')
+    const line = formatModel(file, 'SettlementLine')
     const wrong = line
       .replace(/^ {2}rowNumber .*\n/m, '')
       .replace('quantity          Int?', 'quantity          String')
@@ -41,8 +41,8 @@ describe('another schema', () => {
     await stage.database.query(`COMMENT ON TABLE tallyman.odd_entries IS 'An entry
       that is odd.'`)
     const schema = await typedSchema(stage.url, file.replace(line, wrong))
-    expect(modelOf(schema, 'SettlementLine')).toBe(line)
-    expect(modelOf(schema, 'OddEntry')).toBe(`/// An entry that is odd.
+    expect(formatModel(schema, 'SettlementLine')).toBe(line)
+    expect(formatModel(schema, 'OddEntry')).toBe(`/// An entry that is odd.
 model OddEntry {
   entryId   BigInt    @id @default(autoincrement()) @map("entry_id")
   commandId String    @map("command_id")
@@ -56,7 +56,7 @@ model OddEntry {
   @@schema("tallyman")
 }
 `)
-    expect(modelOf(schema, 'Command')).toMatch(/^ {2}oddEntries +OddEntry\[\]$/m)
+    expect(formatModel(schema, 'Command')).toMatch(/^ {2}oddEntries +OddEntry\[\]$/m)
     // Once it is there, its names stand.
     expect(await typedSchema(stage.url, schema)).toBe(schema)
   })

@@ -44,7 +44,7 @@ const modelName = (table: string): string => {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-const schemaOf = ({ attributes }: Model): string => /@@schema\("(\w+)"\)/.exec(attributes.join('\n'))?.[1] ?? ''
+const formatSchema = ({ attributes }: Model): string => /@@schema\("(\w+)"\)/.exec(attributes.join('\n'))?.[1] ?? ''
 
 const withoutMark = (type: string): string => type.replace(/(\[\]|\?)$/, '')
 
@@ -94,13 +94,13 @@ const named = (model: Model, models: ReadonlySet<string>, before: Model | undefi
     ...model,
     name: modelName(model.name),
     fields,
-    attributes: [...others, `@@map("${model.name}")`, `@@schema("${schemaOf(model)}")`],
+    attributes: [...others, `@@map("${model.name}")`, `@@schema("${formatSchema(model)}")`],
   }
 }
 
-const tableOf = (model: Model): string => {
+const formatTable = (model: Model): string => {
   const [, table = ''] = /@@map\("(\w+)"\)/.exec(model.attributes.join('\n')) ?? []
-  return `${schemaOf(model)}.${table}`
+  return `${formatSchema(model)}.${table}`
 }
 
 const commentsOn = async (url: string): Promise<ReadonlyMap<string, string>> => {
@@ -151,9 +151,9 @@ export const typedSchema = async (url: string, previous: string): Promise<string
     const before = known.get(one.name)
     const model = named(one, all, before)
     if (before === undefined) {
-      const comment = comments.get(tableOf(model))
+      const comment = comments.get(formatTable(model))
       if (comment === undefined)
-        throw new Error(`${tableOf(model)} has no comment: its migration has to say what it is (COMMENT ON TABLE … IS '…')`)
+        throw new Error(`${formatTable(model)} has no comment: its migration has to say what it is (COMMENT ON TABLE … IS '…')`)
       return { ...model, meaning: [`/// ${comment.replaceAll(/\s+/g, ' ')}`] }
     }
     const has = new Set(model.fields.map(({ name }) => name))
@@ -164,7 +164,7 @@ export const typedSchema = async (url: string, previous: string): Promise<string
   const parts = Object.entries(sections).flatMap(([schema, title]) => [
     title,
     '',
-    ...models.filter((model) => schemaOf(model) === schema).map(written),
+    ...models.filter((model) => formatSchema(model) === schema).map(written),
   ])
   return `${[head, '', ...parts].join('\n').trimEnd()}\n`
 }

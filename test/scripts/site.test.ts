@@ -26,12 +26,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-const pagesOf = async (): Promise<readonly string[]> =>
+const countPages = async (): Promise<readonly string[]> =>
   (await readdir(site, { recursive: true })).filter((file) => file.endsWith('.html')).sort()
 
 test('every link within the site leads to a page and to a place on it, and every page is reached from the first', async () => {
   const texts = new Map<string, string>()
-  for (const page of await pagesOf()) texts.set(page, await readFile(path.join(site, page), 'utf8'))
+  for (const page of await countPages()) texts.set(page, await readFile(path.join(site, page), 'utf8'))
   const files = new Set(await readdir(site, { recursive: true }))
   const faults: string[] = []
   const reached = new Set(['index.html'])
@@ -77,7 +77,7 @@ test.skipIf(executablePath === undefined)(
 
 test('a link that leads nowhere, and a folder that holds something else, are refused', async () => {
   const sources = path.join(folder, 'sources')
-  for (const name of ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'docs'])
+  for (const name of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'docs'])
     await cp(name, path.join(sources, name), { recursive: true })
   await writeFile(
     path.join(sources, 'docs/keys.md'),

@@ -116,7 +116,7 @@ test('the archive of a commit is the same bytes, whoever makes it, and holds the
   await writeFile(path.join(first, 'package.json'), JSON.stringify({ name: 'thing', version: '1.2.3' }))
   await writeFile(path.join(first, 'bin', 'run.sh'), '#!/bin/sh\n')
   await chmod(path.join(first, 'bin', 'run.sh'), 0o755)
-  for (const file of ['.gitattributes', 'src/release.json']) {
+  for (const file of ['.gitattributes', 'src/util/release.json']) {
     await mkdir(path.join(first, path.dirname(file)), { recursive: true })
     await copyFile(file, path.join(first, file))
   }
@@ -149,13 +149,17 @@ test('the archive of a commit is the same bytes, whoever makes it, and holds the
   })
   const lines = listed.trim().split('\n')
   expect(lines.map((line) => line.split(/\s+/).at(-1))).toEqual(
-    ['', '.gitattributes', 'bin/', 'bin/run.sh', 'package.json', 'src/', 'src/release.json'].map((file) => `thing-1.2.3/${file}`),
+    ['', '.gitattributes', 'bin/', 'bin/run.sh', 'package.json', 'src/', 'src/util/', 'src/util/release.json'].map(
+      (file) => `thing-1.2.3/${file}`,
+    ),
   )
   const [folder, file] = ['drwxr-xr-x', '-rw-r--r--']
-  expect(lines.map((line) => line.slice(0, 10))).toEqual([folder, file, folder, '-rwxr-xr-x', file, folder, file])
+  expect(lines.map((line) => line.slice(0, 10))).toEqual([folder, file, folder, '-rwxr-xr-x', file, folder, folder, file])
 
   // What runs from an archive can say of which commit it was made.
   const head = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: first, encoding: 'utf8' }).trim()
   execFileSync('tar', ['-xzf', path.join(first, 'dist', name)], { cwd: home })
-  expect(JSON.parse(await readFile(path.join(home, 'thing-1.2.3', 'src', 'release.json'), 'utf8'))).toEqual({ commit: head })
+  expect(JSON.parse(await readFile(path.join(home, 'thing-1.2.3', 'src', 'util', 'release.json'), 'utf8'))).toEqual({
+    commit: head,
+  })
 })

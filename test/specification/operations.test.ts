@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
-import type { MarketplaceClient } from '../../src/clients/client.ts'
+import type { MarketplaceClient } from '../../src/clients/http/client.ts'
+import type { Page } from '../../src/clients/http/record.ts'
 import { campaignsEndpoint } from '../../src/clients/marketplace/campaigns.ts'
 import { inventoryLogEndpoint } from '../../src/clients/marketplace/inventory-log.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification } from '../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
-import { reconciliationEndpoint } from '../../src/clients/marketplace/reconciliation-report.ts'
 import { replenishmentEndpoint } from '../../src/clients/marketplace/replenishment.ts'
+import { reconciliationEndpoint } from '../../src/clients/marketplace/reports/reconciliation-report.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
 import { salesChannelsEndpoint } from '../../src/clients/marketplace/sales-channels.ts'
 import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
-import type { Page } from '../../src/clients/record.ts'
-import { shippingSettingsSchema } from '../../src/domain/shipping-settings.ts'
-import { displayOf } from '../clients/display/support.ts'
+import { shippingSettingsSchema } from '../../src/domain/campaigns/shipping-settings.ts'
+import { readDisplaySettings } from '../clients/display/support.ts'
 import { forever } from '../clients/servers.ts'
 import { createMangler } from '../contract/mangler.ts'
-import { failureOf, rehearse } from '../contract/rehearse.ts'
+import { buildFailure, rehearse } from '../contract/rehearse.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
 
 // What the specification gives in several spellings, and where everything is asked: the client over the sandbox.
@@ -29,12 +29,12 @@ const lastMonth = (): string => {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
 }
 
-const keysOf = (page: Page<unknown> | null): readonly (string | null)[] => {
+const buildKeys = (page: Page<unknown> | null): readonly (string | null)[] => {
   for (const record of page?.records ?? []) if (!record.ok) throw new Error(record.fault)
   return page?.records.map(({ key }) => key) ?? []
 }
 
-const reportOf = async (client: MarketplaceClient): Promise<string> => {
+const readReport = async (client: MarketplaceClient): Promise<string> => {
   const report = await client.of(reconciliationEndpoint).download({ month: lastMonth() }, options())
   const pieces: Uint8Array[] = []
   for await (const piece of report?.body ?? []) pieces.push(piece)
@@ -65,14 +65,14 @@ test('every operation is asked at the path that the specification gives, the ver
   const charge = { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '-10.00', currency: 'USD', tax: null }
   const log = { sku: 'MUG-ENAMEL-12', gtin: null, from: window.createdFrom, to: new Date(), limit: 50, offset: 0 }
 
-  await displayOf(client).taxonomies.list(range, options())
-  await displayOf(client).contextual.list(range, options())
+  await readDisplaySettings(client).taxonomies.list(range, options())
+  await readDisplaySettings(client).contextual.list(range, options())
   await client.of(campaignsEndpoint).get('SEM-1001', options())
   await client
     .of(shippingSettingsEndpoint)
     .send(client.of(shippingSettingsEndpoint).prepare(shippingSettingsSchema.parse(settings())), asWrite())
   await client.of(replenishmentEndpoint).recommend({ skus: [log.sku] }, options())
-  await reportOf(client)
+  await readReport(client)
   await client.of(inventoryLogEndpoint).page(log, options())
   await client.of(salesChannelsEndpoint).list(options())
   await client.of(ordersEndpoint).list({ shipNodeType: 'SellerFulfilled', ...window }, options())
@@ -121,7 +121,7 @@ test('a recommendation is given on both paths, for SKUs in the body or in the qu
   for (const profile of variants) {
     const { client } = await rehearse(profile)
     const page = await client.of(replenishmentEndpoint).recommend({ skus: ['MUG-ENAMEL-12', 'TENT-2P'] }, options())
-    expect([...keysOf(page)].sort()).toEqual(['MUG-ENAMEL-12', 'TENT-2P'])
+    expect([...buildKeys(page)].sort()).toEqual(['MUG-ENAMEL-12', 'TENT-2P'])
   }
 })
 
@@ -129,7 +129,7 @@ test('the report is the same on both paths', async () => {
   const rows: number[] = []
   for (const reconciliationPath of [specification.reconciliationPath, '/v3/report/wfs/inventory-reconciliation-report']) {
     const { client } = await rehearse({ ...specification, reconciliationPath })
-    const text = await reportOf(client)
+    const text = await readReport(client)
     expect(text).toMatch(/^"?GTIN/)
     rows.push(text.trimEnd().split('\n').length)
   }
@@ -143,15 +143,15 @@ test('channel details are given with either spelling of the header names', async
       ...specification,
       channelDetails: { ...specification.channelDetails, headerSpelling },
     })
-    expect(keysOf(await client.of(salesChannelsEndpoint).list(options())).length).toBeGreaterThan(0)
+    expect(buildKeys(await client.of(salesChannelsEndpoint).list(options())).length).toBeGreaterThan(0)
   }
 })
 
 test('filters of a taxonomy combine, one name or several, and too many are a refusal by its name', async () => {
   const { client, sandbox } = await rehearse()
-  const { taxonomies } = displayOf(client)
+  const { taxonomies } = readDisplaySettings(client)
   const all = { startIndex: 0, count: 2_000 }
-  const ask = async (query: object) => keysOf(await taxonomies.list({ ...all, ...query }, options()))
+  const ask = async (query: object) => buildKeys(await taxonomies.list({ ...all, ...query }, options()))
   const whole = await ask({})
   const books = await ask({ filters: { department: ['Books'] } })
   expect(books).toEqual(whole.filter((key) => key?.startsWith('3 | Books | ')))
@@ -164,19 +164,19 @@ test('filters of a taxonomy combine, one name or several, and too many are a ref
   expect(ofBrand.length).toBeGreaterThan(0)
   expect(ofBrand.length).toBeLessThan(whole.length)
   await sandbox.control('PUT', '/display', { maxFilterValues: 1 })
-  const failure = await failureOf(taxonomies.list({ ...all, filters: { department: ['Books', 'Pets'] } }, options()))
+  const failure = await buildFailure(taxonomies.list({ ...all, filters: { department: ['Books', 'Pets'] } }, options()))
   expect(failure).toMatchObject({ kind: 'refused', faults: [{ code: 'TOO_MANY_FILTERS_PROVIDED_IN_REQUEST' }] })
 })
 
 test('targets are found by tactic, id, kind, text and range', async () => {
   const { client } = await rehearse()
-  const { contextual: targets, behavioral: audiences } = displayOf(client)
+  const { contextual: targets, behavioral: audiences } = readDisplaySettings(client)
   const all = { startIndex: 0, count: 5_000 }
-  const contextual = keysOf(await targets.list(all, options()))
-  expect(keysOf(await targets.list({ startIndex: 5, count: 10 }, options()))).toEqual(contextual.slice(5, 15))
+  const contextual = buildKeys(await targets.list(all, options()))
+  expect(buildKeys(await targets.list({ startIndex: 5, count: 10 }, options()))).toEqual(contextual.slice(5, 15))
   const [first = '', second = ''] = contextual
   const two = await targets.list({ ...all, ids: [String(second), String(first)] }, options())
-  expect([...keysOf(two)].sort()).toEqual([first, second].sort())
+  expect([...buildKeys(two)].sort()).toEqual([first, second].sort())
   const bath = await targets.list({ ...all, searchText: 'bath' }, options())
   expect(bath.records.length).toBeGreaterThan(1)
   for (const record of bath.records) expect(record.ok && record.value.name?.toLowerCase()).toContain('bath')

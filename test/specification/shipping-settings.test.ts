@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { MarketplaceClient } from '../../src/clients/client.ts'
+import type { MarketplaceClient } from '../../src/clients/http/client.ts'
 import { specification } from '../../src/clients/marketplace/profiles/index.ts'
 import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
-import { eventFaults, readEvent } from '../../src/domain/event-reading.ts'
-import { accountSettingsOf, settingsDifferences, shippingSettingsSchema } from '../../src/domain/shipping-settings.ts'
+import { accountSettings, settingsDifferences, shippingSettingsSchema } from '../../src/domain/campaigns/shipping-settings.ts'
+import { eventFaults, readEvent } from '../../src/domain/events/event-reading.ts'
 import { forever } from '../clients/servers.ts'
 import { rehearse } from '../contract/rehearse.ts'
 import { settings, validSettings } from '../domain/support/shipping-settings.ts'
@@ -43,7 +43,7 @@ const required: readonly (readonly (string | number)[])[] = [
   [...rates, 'chargePerItem', 'currency'],
 ]
 
-const pathOf = (field: readonly (string | number)[]): string =>
+const buildPath = (field: readonly (string | number)[]): string =>
   field.reduce<string>((told, step) => `${told}${typeof step === 'number' ? `[${step}]` : `.${step}`}`, root)
 
 /** Settings as they go over the wire, amounts as numbers. */
@@ -55,13 +55,13 @@ const wireSettings = (client: MarketplaceClient, given: unknown): object => {
 const without = (given: object, field: readonly (string | number)[]): object => {
   const copy = structuredClone(given)
   const holder = field.slice(0, -1).reduce<object>((at, step) => Reflect.get(at, step), copy)
-  if (!Reflect.has(holder, field.at(-1) ?? '')) throw new Error(`${pathOf(field)} is not there anyway`)
+  if (!Reflect.has(holder, field.at(-1) ?? '')) throw new Error(`${buildPath(field)} is not there anyway`)
   Reflect.deleteProperty(holder, field.at(-1) ?? '')
   return copy
 }
 
 describe('every required field', () => {
-  test.each(required.map((field) => [pathOf(field), field] as const))(
+  test.each(required.map((field) => [buildPath(field), field] as const))(
     '%s is missed by the daemon and by the marketplace',
     async (told, field) => {
       const { client, sandbox } = await rehearse(specification)
@@ -86,7 +86,7 @@ test('property: what the daemon takes the marketplace takes, and gives back as t
         .of(shippingSettingsEndpoint)
         .send(client.of(shippingSettingsEndpoint).prepare(parsed), write)
       if (!record.ok) throw new Error(record.fault)
-      expect(settingsDifferences(accountSettingsOf(parsed), record.value)).toEqual([])
+      expect(settingsDifferences(accountSettings(parsed), record.value)).toEqual([])
       await sandbox.control('DELETE', '/sellers/sandbox-seller/shipping-settings')
     }),
     { numRuns: 40 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { reviewSyncAlarm } from '../../src/store/alarms.ts'
+import { reviewSyncAlarm } from '../../src/store/alarms/alarms.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase()

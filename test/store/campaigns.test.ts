@@ -1,17 +1,23 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseCampaign } from '../../src/clients/marketplace/campaign-record.ts'
-import type { Campaign } from '../../src/domain/campaign.ts'
-import { findDifferingCampaigns, listCampaigns, readStatusChanges, storeDifferingCampaigns } from '../../src/store/campaigns.ts'
-import type { StorableRecord } from '../../src/store/versions.ts'
+import type { Campaign } from '../../src/domain/campaigns/campaign.ts'
 import {
-  noteCampaignProblems,
-  noteMissingCampaigns,
-  noteReadCampaigns,
+  findDifferingCampaigns,
+  listCampaigns,
+  readStatusChanges,
+  storeDifferingCampaigns,
+} from '../../src/store/campaigns/campaigns.ts'
+import {
+  listWatchedCampaigns,
+  markMissingCampaigns,
+  recordCampaignProblems,
   recordConfiguredCampaigns,
+  recordReadCampaigns,
   unwatchCampaign,
   watchCampaigns,
-  watchedCampaignsAfter,
-} from '../../src/store/watched-campaigns.ts'
+} from '../../src/store/campaigns/watched-campaigns.ts'
+import type { StorableRecord } from '../../src/store/versioned/versions.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase()
@@ -45,8 +51,8 @@ const store = async (observedAt: Date, ...records: StorableRecord<Campaign>[]): 
   if (differing.length === 0) return 0
   return stage.database.transaction((tx) => storeDifferingCampaigns(tx, sellerId, observedAt, differing))
 }
-const rows = <Row>(sql: string) => stage.database.query<Row>(sql, sellerId)
-const told = () =>
+const rows = async <Row>(sql: string) => (await numbered(stage.database)).query<Row>(sql, sellerId)
+const readRecorded = () =>
   rows<{ type: string; data: Record<string, unknown> }>(
     'SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
   )
@@ -54,10 +60,10 @@ const alarms = () =>
   rows<{ kind: string; subject: string; message: string; open: boolean }>(
     'SELECT kind, subject, message, resolved_at IS NULL AS open FROM tallyman.alarms WHERE seller_id = $1 ORDER BY id',
   )
-const watched = async () => (await watchedCampaignsAfter(stage.database, sellerId, '', 100)).map(({ campaignId }) => campaignId)
+const watched = async () => (await listWatchedCampaigns(stage.database, sellerId, '', 100)).map(({ campaignId }) => campaignId)
 
 describe('what is read', () => {
-  test('a new campaign is stored with its terms, its first status, and told', async () => {
+  test('a new campaign is stored with its terms and its first status, and reported', async () => {
     expect(await store(at(1), campaign('C-1', { dailyBudget: 0.1, totalBudget: '12345678901234567890.123' }))).toBe(1)
     const [row] = await rows(
       `SELECT name, start_date::text, end_date, daily_budget::text, total_budget::text, target_roas::text, status, observed_at, raw->>'endDate' AS wire_end
@@ -77,11 +83,11 @@ describe('what is read', () => {
     expect(await readStatusChanges(stage.database, { sellerId, campaignId: 'C-1' }, 10)).toEqual([
       { fromStatus: null, toStatus: 'RUNNING', seenAt: at(1), legal: null, missed: null },
     ])
-    expect((await told()).map(({ type }) => type)).toEqual(['campaign.added'])
+    expect((await readRecorded()).map(({ type }) => type)).toEqual(['campaign.added'])
     expect(await alarms()).toEqual([])
   })
 
-  test('an unchanged one is not written; changed terms and a changed status are told apart', async () => {
+  test('an unchanged one is not written; changed terms and a changed status are recorded separately', async () => {
     await store(at(1), campaign('C-1'))
     expect(await store(at(2), campaign('C-1'))).toBe(0)
     expect(await store(at(3), campaign('C-1', { dailyBudget: 30 }))).toBe(1)
@@ -89,7 +95,7 @@ describe('what is read', () => {
     expect(await store(at(5), campaign('C-1', { dailyBudget: 30, status: 'LIMITED_BY_BUDGET', biddingStrategyType: 'X' }))).toBe(
       1,
     )
-    expect((await told()).slice(1)).toMatchObject([
+    expect((await readRecorded()).slice(1)).toMatchObject([
       { type: 'campaign.changed', data: { campaignId: 'C-1', before: { dailyBudget: '25.5' }, after: { dailyBudget: '30' } } },
       {
         type: 'campaign.status_changed',
@@ -110,7 +116,7 @@ describe('what is read', () => {
     expect(await alarms()).toEqual([])
   })
 
-  test('a move that the specification does not list is stored, marked, told and raised', async () => {
+  test('a transition that the specification does not list is stored, marked, reported and raised', async () => {
     await store(at(1), campaign('C-1', { status: 'SCHEDULED' }), campaign('C-2', { status: 'STOPPED' }), campaign('C-3'))
     await store(
       at(2),
@@ -145,14 +151,12 @@ describe('what is read', () => {
       expect.stringContaining('no chain of listed moves'),
       expect.stringContaining('PAUSED is not known'),
     ])
-    expect((await told()).filter(({ type }) => type === 'campaign.status_changed').map(({ data }) => data['legal'])).toEqual([
-      false,
-      false,
-      false,
-    ])
+    expect(
+      (await readRecorded()).filter(({ type }) => type === 'campaign.status_changed').map(({ data }) => data['legal']),
+    ).toEqual([false, false, false])
   })
 
-  test('many observations at once, in any order, leave the newest and a history without a change that was none', async () => {
+  test('concurrent observations in any order leave the newest state and a history without false changes', async () => {
     const statuses = ['SCHEDULED', 'RUNNING', 'LIMITED_BY_BUDGET', 'RUNNING', 'COMPLETED']
     const observations = statuses.map((status, minute) => () => store(at(minute), campaign('C-1', { status })))
     await Promise.all(observations.map((observe) => observe()))
@@ -196,11 +200,11 @@ describe('what is watched', () => {
   test('one that the marketplace does not know raises an alarm once, and all is well when it is found', async () => {
     await watchCampaigns(stage.database, sellerId, ['C-1', 'C-2'], 'operator')
     await store(at(1), campaign('C-1'))
-    const miss = () => stage.database.transaction((tx) => noteMissingCampaigns(tx, sellerId, at(2), ['C-1', 'C-2']))
+    const miss = () => stage.database.transaction((tx) => markMissingCampaigns(tx, sellerId, at(2), ['C-1', 'C-2']))
     expect(await miss()).toBe(2)
     expect(await miss()).toBe(0)
     expect(await rows('SELECT missing_since FROM warehouse.campaigns WHERE seller_id = $1')).toEqual([{ missing_since: at(2) }])
-    expect((await watchedCampaignsAfter(stage.database, sellerId, '', 10)).map(({ state }) => state?.missing)).toEqual([
+    expect((await listWatchedCampaigns(stage.database, sellerId, '', 10)).map(({ state }) => state?.missing)).toEqual([
       true,
       true,
     ])
@@ -210,10 +214,10 @@ describe('what is watched', () => {
       ['campaign-missing', 'C-2'],
     ])
     expect(raised[1]?.message).toContain('tallyman campaigns unwatch C-2')
-    await stage.database.transaction((tx) => noteReadCampaigns(tx, sellerId, ['C-1']))
+    await stage.database.transaction((tx) => recordReadCampaigns(tx, sellerId, ['C-1']))
     expect((await alarms()).map(({ open }) => open)).toEqual([false, true])
     expect(await rows('SELECT missing_since FROM warehouse.campaigns WHERE seller_id = $1')).toEqual([{ missing_since: null }])
-    expect((await told()).map(({ type, data }) => [type, data['campaignId']])).toEqual([
+    expect((await readRecorded()).map(({ type, data }) => [type, data['campaignId']])).toEqual([
       ['campaign.added', 'C-1'],
       ['campaign.missing', 'C-1'],
       ['campaign.missing', 'C-2'],
@@ -223,11 +227,11 @@ describe('what is watched', () => {
     expect((await alarms()).map(({ open }) => open)).toEqual([false, false])
   })
 
-  test('one that is refused is told at once, one that cannot be reached only after an hour', async () => {
+  test('a rejected campaign raises an alarm immediately, an unreachable one only after an hour', async () => {
     await watchCampaigns(stage.database, sellerId, ['C-1', 'C-2'], 'operator')
     const note = (campaignId: string, refused: boolean) =>
       stage.database.transaction((tx) =>
-        noteCampaignProblems(tx, sellerId, [{ campaignId, problem: 'HTTP 4xx or 5xx', refused }]),
+        recordCampaignProblems(tx, sellerId, [{ campaignId, problem: 'HTTP 4xx or 5xx', refused }]),
       )
     await note('C-1', true)
     await note('C-2', false)
@@ -235,9 +239,9 @@ describe('what is watched', () => {
     await rows(`UPDATE tallyman.watched_campaigns SET problem_since = now() - interval '61 minutes' WHERE seller_id = $1`)
     await note('C-2', false)
     expect((await alarms()).map(({ subject }) => subject)).toEqual(['C-1', 'C-2'])
-    await stage.database.transaction((tx) => noteReadCampaigns(tx, sellerId, ['C-1', 'C-2']))
+    await stage.database.transaction((tx) => recordReadCampaigns(tx, sellerId, ['C-1', 'C-2']))
     expect((await alarms()).map(({ open }) => open)).toEqual([false, false])
-    expect((await watchedCampaignsAfter(stage.database, sellerId, '', 10)).map(({ problem }) => problem)).toEqual([null, null])
+    expect((await listWatchedCampaigns(stage.database, sellerId, '', 10)).map(({ problem }) => problem)).toEqual([null, null])
   })
 
   test('lists go page by page through watched and once watched ones', async () => {

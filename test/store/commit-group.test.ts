@@ -1,20 +1,21 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { readOrderWork } from '../../src/store/command-ledgers.ts'
-import { lockCommand } from '../../src/store/command-steps.ts'
-import { commitTogether, type GroupLocks } from '../../src/store/commit-group.ts'
-import { type Database, openDatabase, type SqlRunner, type Transaction } from '../../src/store/database.ts'
-import { isDatabaseAway } from '../../src/store/faults.ts'
-import { inStep } from '../../src/store/in-step.ts'
-import { lockOrder } from '../../src/store/orders.ts'
-import { readOrder } from '../../src/store/stored-orders.ts'
-import { atOnce, together } from '../../src/store/together.ts'
+import { readOrderWork } from '../../src/store/commands/command-ledgers.ts'
+import { lockCommand } from '../../src/store/commands/command-steps.ts'
+import { commitTogether, type GroupLocks } from '../../src/store/commit/commit-group.ts'
+import { runInLockstep } from '../../src/store/commit/lockstep.ts'
+import { batchQuery, runPipelined } from '../../src/store/commit/query-batching.ts'
+import { type Database, openDatabase, type SqlRunner, type Transaction } from '../../src/store/db/database.ts'
+import { isDatabaseUnavailable } from '../../src/store/db/errors.ts'
+import { lockOrder } from '../../src/store/orders/orders.ts'
+import { readOrder } from '../../src/store/orders/stored-orders.ts'
+import { numbered } from '../support/changes.ts'
 import { acknowledgement, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 const sellerId = 's-1'
 const orders = ['1', '2', '3', '4', '5']
@@ -30,7 +31,7 @@ beforeEach(async () => {
   }
 })
 
-const locksOf = (order: string): GroupLocks => {
+const buildLocks = (order: string): GroupLocks => {
   const found = locks.find(({ purchaseOrderId }) => purchaseOrderId === order)
   if (found === undefined) throw new Error(`there is no order ${order}`)
   return found
@@ -46,18 +47,20 @@ const noting =
   }
 
 const noted = async (): Promise<readonly (string | null)[]> =>
-  (await stage.database.prisma.change.findMany({ where: { type: 'order.missing' }, orderBy: { seq: 'asc' } })).map(
-    ({ purchaseOrderId }) => purchaseOrderId,
-  )
+  (
+    await (await numbered(stage.database)).prisma.change.findMany({ where: { type: 'order.missing' }, orderBy: { seq: 'asc' } })
+  ).map(({ purchaseOrderId }) => purchaseOrderId)
 
 /** Numbers of the feed, which must have no gap. */
 const expectNoGap = async (): Promise<void> => {
-  const numbers = (await stage.database.prisma.change.findMany({ orderBy: { seq: 'asc' } })).map(({ seq }) => seq)
+  const numbers = (await (await numbered(stage.database)).prisma.change.findMany({ orderBy: { seq: 'asc' } })).map(
+    ({ seq }) => seq,
+  )
   expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0n) + BigInt(index)))
 }
 
 const commit = (order: string, work: (tx: Transaction) => Promise<string> = noting(order), database = stage.database) =>
-  commitTogether(database, 'results', locksOf(order), work)
+  commitTogether(database, 'results', buildLocks(order), work)
 
 describe('what is committed at the same time', () => {
   test('shares one transaction, and each gets its own answer', async () => {
@@ -96,7 +99,7 @@ describe('what is committed at the same time', () => {
     expect(third).toBe(second)
   })
 
-  test('leaves connections to others while somebody holds the orders of one seller', async () => {
+  test('leaves connections to others while another transaction holds the orders of one seller', async () => {
     const greedy = 's-greedy'
     const many: GroupLocks[] = []
     for (let number = 100; number < 120; number += 1) {
@@ -131,7 +134,7 @@ describe('what is committed at the same time', () => {
     await expectNoGap()
   })
 
-  test('does not wait for a group that is under way when many wait; few do', async () => {
+  test('does not wait for a running group when many wait; few do', async () => {
     const many: string[] = []
     for (let number = 100; number < 150; number += 1) {
       const purchaseOrderId = `${number}`
@@ -233,12 +236,12 @@ describe('what is committed at the same time', () => {
         }),
       ),
     )
-    expect(ends.map((end) => end.status === 'rejected' && isDatabaseAway(end.reason))).toEqual(orders.map(() => true))
+    expect(ends.map((end) => end.status === 'rejected' && isDatabaseUnavailable(end.reason))).toEqual(orders.map(() => true))
     expect(runs).toBe(orders.length)
     expect(await noted()).toEqual([])
   })
 
-  test('does not wait for an order that somebody else holds', async () => {
+  test('does not wait for an order that another transaction holds', async () => {
     const holder = new pg.Client({ connectionString: stage.url })
     await holder.connect()
     try {
@@ -262,27 +265,27 @@ describe('what is committed at the same time', () => {
   })
 
   test('on an order that is not stored is done alone', async () => {
-    const unknown = { ...locksOf('1'), purchaseOrderId: 'unknown' }
+    const unknown = { ...buildLocks('1'), purchaseOrderId: 'unknown' }
     const [alone, other] = await Promise.all([
       commitTogether(stage.database, 'results', unknown, noting('unknown')),
-      commitTogether(stage.database, 'results', locksOf('2'), noting('2')),
+      commitTogether(stage.database, 'results', buildLocks('2'), noting('2')),
     ])
     expect(alone).not.toBe(other)
     expect((await noted()).toSorted()).toEqual(['2', 'unknown'])
   })
 
-  test('by two processes at once is done once for each, without a deadlock', async () => {
-    const other = openDatabase({ vocabularyOf, url: stage.url, connections: 8 })
+  test('by two processes concurrently is done once for each, without a deadlock', async () => {
+    const other = openDatabase({ findVocabulary, url: stage.url, connections: 8 })
     try {
       const rounds = 12
       const claim = (database: Database, order: string) =>
-        commitTogether(database, 'intents', locksOf(order), async (tx) => {
+        commitTogether(database, 'intents', buildLocks(order), async (tx) => {
           if ((await lockOrder(tx, sellerId, order)) === null) throw new Error('the order is gone')
           const command = { state: 'pending', attempts: 0, decisions: 0, leasedUntil: null } as const
-          if (!(await lockCommand(tx, locksOf(order).commandId, command))) return 'lost'
+          if (!(await lockCommand(tx, buildLocks(order).commandId, command))) return 'lost'
           const changed = await tx.execute(
             `UPDATE tallyman.commands SET reason = COALESCE(reason, '') || '.' WHERE id = $1`,
-            locksOf(order).commandId,
+            buildLocks(order).commandId,
           )
           return changed === 1 ? 'won' : 'nothing'
         })
@@ -314,7 +317,7 @@ describe('questions that are asked at the same time', () => {
   test('are one statement within a transaction that is shared', async () => {
     const seen: string[] = []
     const read = await stage.database.transaction((tx) =>
-      inStep(
+      runInLockstep(
         watching(tx, seen),
         [...orders, 'unknown'].map((order) => async (own) => {
           const before = await readOrder(own, sellerId, order)
@@ -330,7 +333,7 @@ describe('questions that are asked at the same time', () => {
   test('are one statement also where some of them ask something else before', async () => {
     const seen: string[] = []
     await stage.database.transaction((tx) =>
-      inStep(
+      runInLockstep(
         watching(tx, seen),
         orders.map((order, index) => async (own) => {
           for (let times = 0; times < index; times += 1) await own.query('SELECT 1 AS one')
@@ -341,13 +344,13 @@ describe('questions that are asked at the same time', () => {
     expect(seen.filter((text) => text.includes('warehouse.orders'))).toHaveLength(1)
   })
 
-  test('are one statement each where everybody asks two at once, and then another', async () => {
+  test('are one statement each where every task sends two concurrently, and then another', async () => {
     const seen: string[] = []
     const read = await stage.database.transaction((tx) =>
-      inStep(
+      runInLockstep(
         watching(tx, seen),
         orders.map((order) => async (own) => {
-          const [stored, work] = await atOnce(
+          const [stored, work] = await runPipelined(
             own,
             () => readOrder(own, sellerId, order),
             () => readOrderWork(own, sellerId, order),
@@ -361,12 +364,12 @@ describe('questions that are asked at the same time', () => {
     expect(seen).toHaveLength(3)
   })
 
-  test('of two asked at once, the one that fails ends the other, and keeps nobody waiting', async () => {
+  test('of two concurrent queries, the one that fails ends the other, and keeps no task waiting', async () => {
     const failing = stage.database.transaction((tx) =>
-      inStep(
+      runInLockstep(
         tx,
         orders.map((order, index) => async (own) => {
-          await atOnce(
+          await runPipelined(
             own,
             () => readOrder(own, sellerId, order),
             async () => {
@@ -379,13 +382,13 @@ describe('questions that are asked at the same time', () => {
     )
     await expect(failing).rejects.toThrow('it has no second')
     const thrownAtOnce = stage.database.transaction((tx) =>
-      inStep(
+      runInLockstep(
         tx,
         orders.map((order, index) => async (own) => {
           const neither = (): Promise<null> => {
             throw new Error('it asks nothing')
           }
-          if (index === 2) await atOnce(own, neither, () => readOrder(own, sellerId, order))
+          if (index === 2) await runPipelined(own, neither, () => readOrder(own, sellerId, order))
           return readOrder(own, sellerId, order)
         }),
       ),
@@ -395,7 +398,7 @@ describe('questions that are asked at the same time', () => {
 
   test('end for each by themselves when one of them cannot be asked', async () => {
     let statements = 0
-    const inverse = together(async (sql: SqlRunner, numbers: readonly number[]) => {
+    const inverse = batchQuery(async (sql: SqlRunner, numbers: readonly number[]) => {
       statements += 1
       const rows = await sql.query<{ inverse: number }>(
         'SELECT (1 / n)::int AS inverse FROM unnest($1::int[]) WITH ORDINALITY AS t(n, place) ORDER BY place',

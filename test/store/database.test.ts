@@ -1,15 +1,16 @@
 import { createServer } from 'node:net'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
-import { isDatabaseAway, retryOnDeadlock } from '../../src/store/faults.ts'
-import { sessionBounds } from '../../src/store/session.ts'
-import { storageFault } from '../../src/store/versions.ts'
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/db/database.ts'
+import { isDatabaseUnavailable, retryOnDeadlock } from '../../src/store/db/errors.ts'
+import { sessionBounds } from '../../src/store/db/session.ts'
+import { storageFault } from '../../src/store/versioned/versions.ts'
 import { openPassage } from '../daemon/support.ts'
+import { numbered } from '../support/changes.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startProgram } from '../support/process.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 let postgres: TestPostgres
 let url: string
@@ -35,7 +36,7 @@ afterEach(async () => {
 })
 
 const open = (options: Partial<DatabaseOptions> = {}): Database => {
-  const database = openDatabase({ vocabularyOf, url, connections: 2, ...options })
+  const database = openDatabase({ findVocabulary, url, connections: 2, ...options })
   cleanUps.push(() => database.close())
   return database
 }
@@ -64,8 +65,11 @@ const touchSeller = (database: Database) =>
 
 const found = async (sql: string): Promise<number> => (await watcher.query(sql)).rowCount ?? 0
 const halfDone = () => found(`SELECT 1 FROM tallyman.sellers WHERE seller_id = 'half'`)
-const told = (type: string) => found(`SELECT 1 FROM warehouse.changes WHERE type = '${type}'`)
-const waitingForLock = () =>
+const countChanges = async (type: string): Promise<number> => {
+  await numbered(open())
+  return found(`SELECT 1 FROM warehouse.changes WHERE type = '${type}'`)
+}
+const describeLockWait = () =>
   eventually(async () => expect(await found(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).toBeGreaterThan(0))
 
 describe('a process that is frozen', () => {
@@ -78,29 +82,30 @@ describe('a process that is frozen', () => {
     const startedAt = performance.now()
     await touchSeller(database)
     expect(performance.now() - startedAt).toBeLessThan(sessionBounds.idleInTransactionMs + 5_000)
-    expect([await halfDone(), await told('order.missing')]).toEqual([0, 0])
+    expect([await halfDone(), await countChanges('order.missing')]).toEqual([0, 0])
     writer.child.kill('SIGCONT')
-    await writer.says('failed, away: true')
+    await writer.says('failed, unavailable: true')
     expect(await halfDone()).toBe(0)
   })
 
-  test('with its COMMIT under way holds nobody up: changes and COMMIT are one message', async () => {
+  test('while it numbers changes blocks no other process: lock, numbering and commit are one message', async () => {
     await admin.query('BEGIN; SELECT 1 FROM tallyman.change_counter FOR UPDATE')
     const writer = startWriter({ STOP: 'never' })
-    await waitingForLock()
+    await writer.says('committed')
+    await describeLockWait()
     writer.child.kill('SIGSTOP')
     await admin.query('COMMIT')
-    // Nobody tells the server to go on, and yet the transaction ends.
-    await eventually(async () => expect([await halfDone(), await told('order.missing')]).toEqual([1, 1]), 2_000)
     await touchSeller(open())
-    expect(await told('shipping_settings.missing')).toBe(1)
+    expect([await halfDone(), await countChanges('order.missing'), await countChanges('shipping_settings.missing')]).toEqual([
+      1, 1, 1,
+    ])
     writer.child.kill('SIGCONT')
-    await writer.says('committed')
+    await writer.ended
   })
 })
 
 describe('a session', () => {
-  const settingsOf = async (database: Database): Promise<Record<string, string>> => {
+  const findSettings = async (database: Database): Promise<Record<string, string>> => {
     const rows = await database.query<{ name: string; setting: string }>(
       `SELECT name, setting FROM pg_settings WHERE name LIKE '%timeout%' OR name LIKE 'tcp_keepalives%'`,
     )
@@ -108,7 +113,7 @@ describe('a session', () => {
   }
 
   test('is bounded on the side of the server', async () => {
-    const settings = await settingsOf(open())
+    const settings = await findSettings(open())
     expect(settings).toMatchObject({
       idle_in_transaction_session_timeout: '10000',
       lock_timeout: '20000',
@@ -123,7 +128,7 @@ describe('a session', () => {
   test('keeps what is set tighter', async () => {
     const tighter = new URL(url)
     tighter.searchParams.set('options', '-c statement_timeout=1234 -c lock_timeout=99999')
-    expect(await settingsOf(open({ url: tighter.href }))).toMatchObject({ statement_timeout: '1234', lock_timeout: '20000' })
+    expect(await findSettings(open({ url: tighter.href }))).toMatchObject({ statement_timeout: '1234', lock_timeout: '20000' })
   })
 
   test('whose server falls silent is given up, and the next one is a new one', async () => {
@@ -136,14 +141,14 @@ describe('a session', () => {
     await database.query('SELECT 1 AS one')
     passage.freeze()
     const error = await thrownBy(database.query('SELECT 2 AS two'))
-    expect(isDatabaseAway(error), String(error)).toBe(true)
+    expect(isDatabaseUnavailable(error), String(error)).toBe(true)
     await passage.open()
     expect(await database.query('SELECT 3 AS three')).toEqual([{ three: 3 }])
   })
 })
 
 describe('a commit that fails', () => {
-  test('says why, leaves nothing, and its connection is as good as new', async () => {
+  test('reports why, leaves nothing, and its connection is reusable', async () => {
     const database = open({ connections: 1 })
     const insert = (value: string) =>
       database.transaction(async (tx) => {
@@ -152,10 +157,11 @@ describe('a commit that fails', () => {
       })
     const error = await thrownBy(insert('a\u0000b'))
     expect(storageFault(error)).toContain('22P05')
-    expect(isDatabaseAway(error)).toBe(false)
+    expect(isDatabaseUnavailable(error)).toBe(false)
     expect(await halfDone()).toBe(0)
     const tricky = `it's "quoted" \\ $1 ; -- \n ü $$`
     await insert(tricky)
+    await numbered(database)
     expect((await admin.query(`SELECT data ->> 'reason' AS value FROM warehouse.changes`)).rows).toEqual([{ value: tricky }])
     expect(await halfDone()).toBe(1)
   })
@@ -173,7 +179,7 @@ describe('a commit that fails', () => {
         await tx.prisma.seller.updateMany(resumed('s-2'))
       }),
     )
-    await waitingForLock()
+    await describeLockWait()
     await admin.query(`SET deadlock_timeout = '10s'; UPDATE tallyman.sellers SET resumes = 1 WHERE seller_id = 's-1'`)
     await admin.query('COMMIT')
     await done
@@ -183,15 +189,17 @@ describe('a commit that fails', () => {
   test('for a deadlock runs again', async () => {
     const database = open()
     let runs = 0
-    await admin.query('BEGIN; SELECT 1 FROM tallyman.change_counter FOR UPDATE')
+    await admin.query(`INSERT INTO tallyman.sellers (seller_id, state) VALUES ('s-2', 'active')`)
+    await admin.query(`BEGIN; SELECT 1 FROM tallyman.sellers WHERE seller_id = 's-2' FOR UPDATE`)
     const done = retryOnDeadlock(() =>
       database.transaction(async (tx) => {
         runs += 1
-        await tx.execute(`UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = 's-1'`)
+        for (const sellerId of ['s-1', 's-2'])
+          await tx.execute('UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = $1', sellerId)
         tx.record({ sellerId: 's-1', type: 'seller.stopped', data: { reason: 'told' } })
       }),
     )
-    await waitingForLock()
+    await describeLockWait()
     // Now both wait for each other; whichever the server chooses, ours ends well.
     const theirs = await admin
       .query(`SET deadlock_timeout = '10s'; UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = 's-1'`)
@@ -199,7 +207,7 @@ describe('a commit that fails', () => {
     await admin.query('COMMIT')
     await done
     expect([theirs, runs]).toEqual(['done', 2])
-    expect(await told('seller.stopped')).toBe(1)
+    expect(await countChanges('seller.stopped')).toBe(1)
   })
 })
 
@@ -210,7 +218,7 @@ test('an error of a typed query quotes nothing of what was asked', async () => {
   for (const error of [await thrownBy(taken), await thrownBy(wrong)]) expect(String(error)).not.toContain('Lovelace')
 })
 
-describe('Postgres is away', () => {
+describe('Postgres is unavailable', () => {
   const terminate = () =>
     admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tallyman'
       AND datname = current_database()`)
@@ -265,7 +273,7 @@ describe('Postgres is away', () => {
     [
       'for a lock that does not come',
       async (database) => {
-        await admin.query('BEGIN; SELECT 1 FROM tallyman.change_counter FOR UPDATE')
+        await admin.query('BEGIN; SELECT 1 FROM tallyman.sellers FOR UPDATE')
         try {
           await touchSeller(database)
         } finally {
@@ -357,10 +365,10 @@ describe('Postgres is away', () => {
   test.each(cases)('%s', async (_, work) => {
     const bounds = { ...sessionBounds, statementMs: 400, lockMs: 300, idleInTransactionMs: 300 }
     const error = await thrownBy(work(open({ bounds })))
-    expect(isDatabaseAway(error), String(error)).toBe(true)
+    expect(isDatabaseUnavailable(error), String(error)).toBe(true)
   })
 
-  test('where nobody listens, and where nobody answers', async () => {
+  test('without a listener, and without an answer', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     cleanUps.push(async () => silent.close())
@@ -375,22 +383,22 @@ describe('Postgres is away', () => {
         thrownBy(database.transaction((tx) => tx.query('SELECT 1 AS one'))),
         thrownBy(database.prisma.seller.findMany()),
       ])
-      for (const error of errors) expect(isDatabaseAway(error), String(error)).toBe(true)
+      for (const error of errors) expect(isDatabaseUnavailable(error), String(error)).toBe(true)
     }
   })
 
   test('but not when it does not like what it is asked', async () => {
     const database = open()
     for (const sql of ['SELECT nothing', 'SELECT 1/0', raised('23505'), raised('40001'), raised('P0001')]) {
-      expect(isDatabaseAway(await thrownBy(database.execute(sql))), sql).toBe(false)
+      expect(isDatabaseUnavailable(await thrownBy(database.execute(sql))), sql).toBe(false)
     }
     for (const code of ['23505', '40001', 'P0001', '22003']) {
       await failWith(code)
-      expect(isDatabaseAway(await thrownBy(database.prisma.seller.updateMany({ data: { resumes: 1 } }))), code).toBe(false)
+      expect(isDatabaseUnavailable(await thrownBy(database.prisma.seller.updateMany({ data: { resumes: 1 } }))), code).toBe(false)
     }
     const again = database.prisma.seller.createMany({ data: [{ sellerId: 's-1', state: 'active' }] })
-    expect(isDatabaseAway(await thrownBy(again))).toBe(false)
-    expect(isDatabaseAway(new Error('the name of a connection terminated in a dot'))).toBe(false)
-    expect(isDatabaseAway(undefined)).toBe(false)
+    expect(isDatabaseUnavailable(await thrownBy(again))).toBe(false)
+    expect(isDatabaseUnavailable(new Error('the name of a connection terminated in a dot'))).toBe(false)
+    expect(isDatabaseUnavailable(undefined)).toBe(false)
   })
 })

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { takeReasons } from '../../src/jobs/log-reasons.ts'
-import { listClaims } from '../../src/store/claims.ts'
-import type { Transaction } from '../../src/store/database.ts'
-import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
-import { type DiscrepancyFilter, listDiscrepancies } from '../../src/store/discrepancy-queries.ts'
-import type { SkuMonth } from '../../src/store/discrepancy-sources.ts'
-import { noteOrderSkus } from '../../src/store/inventory-skus.ts'
-import { monthsOfReasons, noteUnknownReasons, recordReasons, withOtherReasons } from '../../src/store/log-reasons.ts'
+import { takeReasons } from '../../src/jobs/sync/resources/log-reasons.ts'
+import type { Transaction } from '../../src/store/db/database.ts'
+import { listClaims } from '../../src/store/inventory/claims.ts'
+import { reviewDiscrepancies } from '../../src/store/inventory/discrepancies.ts'
+import { type DiscrepancyFilter, listDiscrepancies } from '../../src/store/inventory/discrepancy-queries.ts'
+import type { SkuMonth } from '../../src/store/inventory/discrepancy-sources.ts'
+import { recordOrderSkus } from '../../src/store/inventory/inventory-skus.ts'
+import {
+  findChangedReasons,
+  findMonthsOfReasons,
+  recordReasons,
+  recordUnknownReasons,
+} from '../../src/store/inventory/log-reasons.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { charge, orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
@@ -30,12 +36,12 @@ const review = (...skus: readonly string[]): Promise<number> =>
 const all: DiscrepancyFilter = { sellerId: null, month: null, sku: null, kind: null, state: null }
 const list = async (filter: Partial<DiscrepancyFilter> = {}) =>
   (await listDiscrepancies(stage.database, { ...all, ...filter }, null, 1_000)).items
-const told = () =>
-  stage.database.query<{ type: string; data: Record<string, unknown> }>(
+const readRecorded = async () =>
+  (await numbered(stage.database)).query<{ type: string; data: Record<string, unknown> }>(
     `SELECT type, data FROM warehouse.changes WHERE type LIKE 'inventory_discrepancy.%' ORDER BY seq`,
   )
 /** A claim without its values. */
-const unitsOf = async () => {
+const listUnits = async () => {
   const [claim] = (await listClaims(stage.database, { month, sellerId: null }, null, 10)).items
   if (claim === undefined) throw new Error('no claim')
   const { skus, skusCompared, lost, damaged, found, unexplained, uncertain, total, net } = claim
@@ -121,7 +127,7 @@ test('every kind of difference is found, with its units, entries, day and value,
     entryCount: 1,
     entries: [{ id: 'f2', transactionTime: new Date('2026-03-10T13:00:00Z'), changedUnits: 4, fcName: 'KY1', shipmentId: null }],
   })
-  const changes = await told()
+  const changes = await readRecorded()
   expect(changes.map(({ type }) => type)).toEqual(Array(8).fill('inventory_discrepancy.found'))
   expect(changes.map(({ data }) => data)).toContainEqual({
     id: expect.any(String),
@@ -137,7 +143,7 @@ test('every kind of difference is found, with its units, entries, day and value,
     currency: 'USD',
   })
   expect(await review('A', 'B')).toBe(0)
-  expect(await told()).toHaveLength(8)
+  expect(await readRecorded()).toHaveLength(8)
 })
 
 test('a discrepancy resolves itself when both agree, and one that comes back is another', async () => {
@@ -163,7 +169,7 @@ test('a discrepancy resolves itself when both agree, and one that comes back is 
     { state: 'open', difference: -2 },
     { id: changed?.id, state: 'resolved' },
   ])
-  expect((await told()).map(({ type }) => type)).toEqual(
+  expect((await readRecorded()).map(({ type }) => type)).toEqual(
     ['found', 'changed', 'resolved', 'found'].map((event) => `inventory_discrepancy.${event}`),
   )
 })
@@ -173,13 +179,13 @@ test('a log that has not been read far enough is not compared, and what it showe
   await storeReport(stage.database, sellerId, month, early, [{ sku: 'A', beginning: 10, ending: 9, sold: 2 }])
   expect(await review('A')).toBe(1)
   expect(await list()).toMatchObject([{ kind: 'balance', difference: 1 }])
-  expect(await unitsOf()).toMatchObject({ skus: 1, skusCompared: 0 })
+  expect(await listUnits()).toMatchObject({ skus: 1, skusCompared: 0 })
   await logReadUpTo(stage.database, sellerId, '2026-03-15T06:59:59Z', 'A')
   expect(await review('A')).toBe(0)
   await logReadUpTo(stage.database, sellerId, early, 'A')
   expect(await review('A')).toBe(1)
   expect(await list({ kind: 'sold' })).toMatchObject([{ difference: 2, log: { verdict: 'missing' } }])
-  expect(await unitsOf()).toMatchObject({ skus: 1, skusCompared: 1 })
+  expect(await listUnits()).toMatchObject({ skus: 1, skusCompared: 1 })
 
   // The next report counts for longer than the log has been read: the sale may be in what is missing.
   await storeReport(stage.database, sellerId, month, '2026-03-16T07:00:00Z', [{ sku: 'A', beginning: 10, ending: 10 }])
@@ -242,7 +248,7 @@ describe('a report without a row', () => {
     await review('NEVER', 'OUT', 'LISTED')
     expect(await brief()).toEqual(['2026-03 NEVER sold 0/4', '2026-03 OUT sold 0/4'])
     expect(await list({ sku: 'NEVER' })).toMatchObject([{ log: { verdict: 'extra', entries: [{ id: '1' }] } }])
-    expect(await unitsOf()).toMatchObject({ skus: 1, skusCompared: 1, unexplained: 0, uncertain: 0 })
+    expect(await listUnits()).toMatchObject({ skus: 1, skusCompared: 1, unexplained: 0, uncertain: 0 })
   })
 
   test('is not judged before the log has been read, and not where nothing moves', async () => {
@@ -254,7 +260,7 @@ describe('a report without a row', () => {
     expect(await brief()).toEqual(['2026-03 B sold 0/4'])
   })
 
-  test('that went: what it stated stands while the SKU moves, and what moved differs', async () => {
+  test('that disappeared: its quantities stay while the SKU moves, and movements differ', async () => {
     await storeReport(stage.database, sellerId, month, endOfMonth, [
       { sku: 'A', beginning: 20, ending: 13, sold: 4, lost: 3 },
       { sku: 'B', beginning: 9, ending: 9 },
@@ -267,7 +273,7 @@ describe('a report without a row', () => {
     await dropRow('B')
     await review('A', 'B')
     expect(await brief()).toEqual(['2026-03 A lost 3/0', '2026-03 A sold 0/4', '2026-03 B row 0/9'])
-    expect(await unitsOf()).toMatchObject({ skus: 0, unexplained: 0, uncertain: 12 })
+    expect(await listUnits()).toMatchObject({ skus: 0, unexplained: 0, uncertain: 12 })
     // It is back, and says what it said.
     await storeReport(stage.database, sellerId, month, endOfMonth, [
       { sku: 'A', beginning: 20, ending: 13, sold: 4, lost: 3 },
@@ -355,7 +361,7 @@ describe('the beginning after months without a row', () => {
 })
 
 describe('reasons that the settings name', () => {
-  test('count as they say, and an entry that the log takes back counts no more', async () => {
+  test('count by their kind, and an entry that the log no longer has does not count', async () => {
     await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 9, ending: 5, lost: 4 }])
     await storeLog(stage.database, sellerId, [{ sku: 'A', id: '1', kind: 'other', changedUnits: -4, at: '2026-03-05T12:00:00Z' }])
     await stage.database.execute(
@@ -365,7 +371,7 @@ describe('reasons that the settings name', () => {
     await review('A')
     expect(await brief()).toEqual(['2026-03 A lost 4/0', '2026-03 A other 0/-4'])
     expect(await recordReasons(stage.database, sellerId, new Map([['gone west', 'lost']]))).toEqual(['gone west'])
-    expect(await monthsOfReasons(stage.database, sellerId, ['gone west'])).toEqual([{ sku: 'A', month }])
+    expect(await findMonthsOfReasons(stage.database, sellerId, ['gone west'])).toEqual([{ sku: 'A', month }])
     await review('A')
     expect(await brief()).toEqual([])
     await stage.database.execute('UPDATE warehouse.inventory_log_entries SET missing_since = now()')
@@ -402,7 +408,7 @@ describe('reasons that the settings name', () => {
     expect(await differing()).toEqual(['A', 'B', 'C'])
   })
 
-  test('of the settings are compared for all sellers at once: those stay out that say what was taken over', async () => {
+  test('of the settings are compared for all sellers by one statement: unchanged ones are omitted', async () => {
     const names = ['same', 'more', 'less', 'other-kind', 'none-left', 'new', 'never'].map((name) => `${sellerId}-${name}`)
     const [same, more, less, otherKind, noneLeft, fresh, never] = names
     const west = ['gone west', 'lost'] as const
@@ -417,7 +423,7 @@ describe('reasons that the settings name', () => {
       await recordReasons(stage.database, name ?? '', new Map(known))
     // What the log of a seller names, and its settings do not, is nothing that was taken over.
     const unknown = { transactionReasonCode: 'Q7', transactionReasonDescription: null }
-    await stage.database.transaction((tx) => noteUnknownReasons(tx, never ?? '', [unknown]))
+    await stage.database.transaction((tx) => recordUnknownReasons(tx, never ?? '', [unknown]))
     const settings = [
       [same, [fishing, west]],
       [more, [west, fishing]],
@@ -428,11 +434,11 @@ describe('reasons that the settings name', () => {
       [never, []],
     ] as const
     const asked = settings.map(([name, reasons]) => ({ sellerId: name ?? '', logReasons: new Map(reasons) }))
-    const others = await withOtherReasons(stage.database, asked)
+    const others = await findChangedReasons(stage.database, asked)
     expect(others.map((other) => other.sellerId)).toEqual([more, less, otherKind, noneLeft, fresh])
   })
 
-  test('count as other where units are found by words and leave by number, apart from those that came', async () => {
+  test('count as other if the text says found and the number is negative, unlike positive ones', async () => {
     await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 12, found: 5, lost: 3 }])
     await storeLog(stage.database, sellerId, [
       { sku: 'A', id: '1', kind: 'found', changedUnits: 5, at: '2026-03-05T12:00:00Z' },
@@ -443,9 +449,9 @@ describe('reasons that the settings name', () => {
     expect(await brief()).toEqual(['2026-03 A lost 3/0', '2026-03 A other 0/-3'])
   })
 
-  test('are asked for once each', async () => {
+  test('raise an alarm once each', async () => {
     const reason = { transactionReasonCode: 'Q7', transactionReasonDescription: 'Gone West' }
-    const note = () => stage.database.transaction((tx) => noteUnknownReasons(tx, sellerId, [reason, reason]))
+    const note = () => stage.database.transaction((tx) => recordUnknownReasons(tx, sellerId, [reason, reason]))
     await note()
     const alarms = () =>
       stage.database.query<{ message: string }>(`SELECT message FROM tallyman.alarms WHERE resolved_at IS NULL`)
@@ -454,9 +460,9 @@ describe('reasons that the settings name', () => {
     await note()
     expect(await alarms()).toEqual([])
     await recordReasons(stage.database, sellerId, new Map([['q8', 'damaged']]))
-    await stage.database.transaction((tx) => noteUnknownReasons(tx, sellerId, [{ ...reason, transactionReasonCode: 'Q8' }]))
+    await stage.database.transaction((tx) => recordUnknownReasons(tx, sellerId, [{ ...reason, transactionReasonCode: 'Q8' }]))
     await stage.database.transaction((tx) =>
-      noteUnknownReasons(tx, sellerId, [{ transactionReasonCode: 'Q8', transactionReasonDescription: 'Other words' }]),
+      recordUnknownReasons(tx, sellerId, [{ transactionReasonCode: 'Q8', transactionReasonDescription: 'Other words' }]),
     )
     expect(await alarms()).toEqual([])
   })
@@ -489,7 +495,7 @@ describe('the claim of a month', () => {
         ...purchaseOrder(id, [{ ...orderLine('1', 'A', 1), charges }]),
         orderDate: new Date('2026-04-02T00:00:00Z'),
       })
-      await noteOrderSkus(stage.database, sellerId, new Date('2026-04-02T00:00:00Z'))
+      await recordOrderSkus(await numbered(stage.database), sellerId, new Date('2026-04-02T00:00:00Z'))
     }
     await sold('1', '12.50')
     expect(await lost()).toMatchObject({ units: 2, values: [{ amount: '25.00', currency: 'USD' }] })
@@ -548,13 +554,13 @@ describe('the claim of a month', () => {
     ])
     await logReadUpTo(stage.database, sellerId, endOfMonth, 'A', 'B')
     expect(await review('A', 'B')).toBe(4)
-    expect(await unitsOf()).toMatchObject({ unexplained: 0, total: 0 })
+    expect(await listUnits()).toMatchObject({ unexplained: 0, total: 0 })
   })
 })
 
 describe('what is not lost for sure', () => {
   const unit = { unexplained: 0, uncertain: 4 }
-  const claimOf = async (ofMonth: string) => {
+  const readClaim = async (ofMonth: string) => {
     const [claim] = (await listClaims(stage.database, { month: ofMonth, sellerId: null }, null, 10)).items
     return { unexplained: claim?.unexplained.units, uncertain: claim?.uncertain.units }
   }
@@ -562,11 +568,11 @@ describe('what is not lost for sure', () => {
   test('is kept apart: what is right again the next month, cut off at its edge, or likely a copy', async () => {
     await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 20, ending: 16 }])
     await review('A')
-    expect(await claimOf(month)).toEqual({ unexplained: 4, uncertain: 0 })
+    expect(await readClaim(month)).toEqual({ unexplained: 4, uncertain: 0 })
     await storeReport(stage.database, sellerId, '2026-04', '2026-05-01T07:00:00Z', [{ sku: 'A', beginning: 20, ending: 20 }])
     await review('A')
-    expect(await claimOf(month)).toEqual(unit)
-    expect(await claimOf('2026-04')).toEqual({ unexplained: 0, uncertain: 0 })
+    expect(await readClaim(month)).toEqual(unit)
+    expect(await readClaim('2026-04')).toEqual({ unexplained: 0, uncertain: 0 })
   })
 
   test('such as a sale that the log counts after midnight', async () => {
@@ -576,10 +582,10 @@ describe('what is not lost for sure', () => {
     await logReadUpTo(stage.database, sellerId, '2026-05-02T00:00:00Z', 'A')
     await review('A')
     expect(await brief()).toEqual(['2026-03 A sold 4/0', '2026-04 A sold 0/4'])
-    expect(await claimOf(month)).toEqual(unit)
+    expect(await readClaim(month)).toEqual(unit)
   })
 
-  test('such as a return that the log tells twice', async () => {
+  test('such as a return that the log has twice', async () => {
     await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 20, ending: 24, returned: 4 }])
     const returned = { sku: 'A', kind: 'returned', changedUnits: 4, at: '2026-03-05T12:00:00Z' } as const
     await storeLog(stage.database, sellerId, [
@@ -588,7 +594,7 @@ describe('what is not lost for sure', () => {
     ])
     await logReadUpTo(stage.database, sellerId, endOfMonth, 'A')
     await review('A')
-    expect(await claimOf(month)).toEqual(unit)
+    expect(await readClaim(month)).toEqual(unit)
   })
 })
 
@@ -677,7 +683,7 @@ test('as many statements for a thousand pairs as for one', async () => {
   expect(alone.statements).toBeLessThan(15)
 })
 
-test('two transactions that change both sides at once end with one truth', async () => {
+test('two transactions that change both sides concurrently end with a consistent result', async () => {
   await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 10 }])
   await logReadUpTo(stage.database, sellerId, endOfMonth, 'A')
   const pairs = [{ sku: 'A', month }]

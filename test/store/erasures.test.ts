@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { raiseAlarm } from '../../src/store/alarms.ts'
-import { eraseBuyer } from '../../src/store/erasures.ts'
-import { findNewlyFaulty, quarantine } from '../../src/store/quarantine.ts'
+import { raiseAlarm } from '../../src/store/alarms/alarms.ts'
+import { eraseBuyer } from '../../src/store/privacy/erasures.ts'
+import { findNewlyFaulty, quarantine } from '../../src/store/sync/quarantine.ts'
 import { wireReturnSample } from '../clients/samples.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { storeOrders, storeReturns } from '../support/store.ts'
 import { orderRecord, returnRecord } from './support/records.ts'
@@ -81,7 +82,7 @@ describe('an erasure', () => {
     expect(units?.lines).toBeGreaterThanOrEqual(3)
   })
 
-  test('misses none that is stored at the same moment, known or not', async () => {
+  test('misses no record that is stored concurrently, known or not', async () => {
     for (let round = 0; round < 8; round += 1) {
       const sellerId = newSeller()
       await store(sellerId, 1, order('1', 'c-1'))
@@ -148,7 +149,7 @@ describe('an erasure', () => {
     expect(await erase(sellerId, '5811')).toMatchObject({ ok: true, erasure: { rows: { 'tallyman.erp_event': 0 } } })
   })
 
-  test('takes a type that is none, and a seller who is none, from rejected events and from what tells of them', async () => {
+  test('erases an unknown type and an unknown seller from rejected events, their alarms and changes', async () => {
     const sellerId = newSeller()
     await store(sellerId, 1, order('4911', '5911'))
     const put = (id: string, type: string, of: string) =>
@@ -186,7 +187,7 @@ describe('an erasure', () => {
       { id: 'type', type: 'erased', seller_id: sellerId },
     ])
     expect(
-      await stage.database.query(
+      await (await numbered(stage.database)).query(
         `SELECT seller_id, data ->> 'type' AS type FROM warehouse.changes WHERE data ->> 'source' = $1 ORDER BY seq`,
         `/${sellerId}`,
       ),
@@ -238,7 +239,7 @@ describe('an erasure', () => {
     ])
   })
 
-  test('finds a name in a sentence, whatever stands in it', async () => {
+  test('finds a name in any text', async () => {
     const sellerId = newSeller()
     const odd = 'José (Büro) + Söhne [a|b] \\d $1 Ünal'
     await store(sellerId, 1, order('1', 'c-1', { shippingInfo: { postalAddress: { name: odd, address1: '*?' } } }))
@@ -254,7 +255,7 @@ describe('an erasure', () => {
     expect(notes.map(({ data }) => data)).toEqual([{ erased: true }, { customerOrderId: 'for José' }])
   })
 
-  test('leaves nothing when its reason names the buyer, or something is under way', async () => {
+  test('changes nothing when its reason names the buyer, or something is unsettled', async () => {
     const sellerId = newSeller()
     await store(sellerId, 1, order('1', 'c-1'))
     const request = { sellerId, customerOrderId: 'c-1', actor: 'Ada', reason: `for ${name.toUpperCase()}` }
@@ -265,8 +266,8 @@ describe('an erasure', () => {
     )
     expect(await erase(sellerId, 'c-1')).toEqual({
       ok: false,
-      fault: 'under-way',
-      underWay: [{ what: 'event', name: `/erp ${sellerId}`, purchaseOrderId: '1', state: 'received' }],
+      fault: 'unsettled',
+      unsettled: [{ what: 'event', name: `/erp ${sellerId}`, purchaseOrderId: '1', state: 'received' }],
     })
     expect(await named(sellerId)).toEqual(['1'])
     expect(await stage.database.query('SELECT 1 AS found FROM tallyman.erased_records WHERE seller_id = $1', sellerId)).toEqual(

@@ -1,12 +1,19 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readEvent } from '../../src/domain/event-reading.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import { listEvents } from '../../src/store/event-queries.ts'
-import { dueEvents, insertEvents, lockReceivedEvents, putOffEvent, readStoredEvent, settleEvent } from '../../src/store/events.ts'
-import { isDatabaseAway, retryOnDeadlock } from '../../src/store/faults.ts'
+import { readEvent } from '../../src/domain/events/event-reading.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
+import { isDatabaseUnavailable, retryOnDeadlock } from '../../src/store/db/errors.ts'
+import { listEvents } from '../../src/store/events/event-queries.ts'
+import {
+  findDueEvents,
+  insertEvents,
+  lockWaitingEvents,
+  postponeEvent,
+  readStoredEvent,
+  settleEvent,
+} from '../../src/store/events/events.ts'
 import { withDatabase } from '../support/database.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 const stage = withDatabase({ each: 'test' })
 
@@ -36,7 +43,7 @@ test('an event is stored once and read back as it was', async () => {
 
 test('waiting events come in their order, are put off, and are settled once', async () => {
   for (const id of ['b', 'a', 'c']) await stage.database.transaction((tx) => insertEvents(tx, [row(id)]))
-  const due = async () => (await dueEvents(stage.database, 10)).map(({ id }) => id)
+  const due = async () => (await findDueEvents(stage.database, 10)).map(({ id }) => id)
   expect(await due()).toEqual(['b', 'a', 'c'])
   const settle = () =>
     stage.database.transaction((tx) =>
@@ -45,7 +52,7 @@ test('waiting events come in their order, are put off, and are settled once', as
   expect([await settle(), await settle()]).toEqual([true, false])
   expect(await due()).toEqual(['b', 'c'])
   const putOff = (dueInMs: number) =>
-    putOffEvent(stage.database, { source: 'urn:erp', id: 'b' }, { reason: 'no route', sellerId: 's-2', dueInMs })
+    postponeEvent(stage.database, { source: 'urn:erp', id: 'b' }, { reason: 'no route', sellerId: 's-2', dueInMs })
   await putOff(60_000)
   expect(await due()).toEqual(['c'])
   // Whose it is was fixed when it was taken.
@@ -69,13 +76,13 @@ test('a row is due from its time on, although that is kept to the millisecond', 
   for (let round = 0; round < 20; round += 1) {
     const due = await stage.database.transaction(async (tx) => {
       await tx.execute('UPDATE tallyman.erp_event SET due_at = now()')
-      return dueEvents(tx, 10)
+      return findDueEvents(tx, 10)
     })
     expect(due).toMatchObject([{ id: '1' }])
   }
 })
 
-test('rows that wait for long stand before none that came later', async () => {
+test('long-waiting rows do not block later ones', async () => {
   const insert = (from: number, to: number) =>
     stage.database.execute(
       `INSERT INTO tallyman.erp_event (source, id, type, data) SELECT 'urn:erp', 'e-' || n, 'erp.order.accepted', '{}' FROM generate_series($1::int, $2::int) n`,
@@ -83,10 +90,10 @@ test('rows that wait for long stand before none that came later', async () => {
       to,
     )
   await insert(1, 50)
-  for (const key of await dueEvents(stage.database, 50))
-    await putOffEvent(stage.database, key, { reason: 'x', sellerId: null, dueInMs: 60_000 })
+  for (const key of await findDueEvents(stage.database, 50))
+    await postponeEvent(stage.database, key, { reason: 'x', sellerId: null, dueInMs: 60_000 })
   await insert(51, 51)
-  expect(await dueEvents(stage.database, 50)).toMatchObject([{ id: 'e-51' }])
+  expect(await findDueEvents(stage.database, 50)).toMatchObject([{ id: 'e-51' }])
 })
 
 test('Postgres and the daemon read a purchase order id alike, however it is written', async () => {
@@ -155,11 +162,11 @@ test('waiting rows of an order are found however their id is written', async () 
       `{"purchaseOrderId": ${id}}`,
     )
   }
-  const locked = await stage.database.transaction((tx) => lockReceivedEvents(tx, '7'))
+  const locked = await stage.database.transaction((tx) => lockWaitingEvents(tx, '7'))
   expect(locked.map(({ id }) => id)).toEqual(['e-0', 'e-1', 'e-2', 'e-3', 'e-4'])
 })
 
-test('the inbox refuses what could never be carried, and keeps what was there before free to end', async () => {
+test('the inbox rejects keys that no job can carry, and earlier rows with such keys can still end', async () => {
   const insert = (values: Readonly<Record<string, string>>) => {
     const given = { source: `'urn:erp'`, id: `'e-1'`, type: `'erp.order.accepted'`, data: `'{}'`, ...values }
     return stage.database.execute(
@@ -192,7 +199,7 @@ test('events are listed newest first, by state and seller, with their orders and
   await stage.database.execute(
     `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('urn:erp', '5', 'x', '{"sellerId": " s-2 ", "purchaseOrderId": 8.0}')`,
   )
-  await putOffEvent(stage.database, { source: 'urn:erp', id: '2' }, { reason: 'no route', sellerId: null, dueInMs: 0 })
+  await postponeEvent(stage.database, { source: 'urn:erp', id: '2' }, { reason: 'no route', sellerId: null, dueInMs: 0 })
   const first = await listEvents(stage.database, { state: 'received', sellerId: null }, null, 2)
   expect(first.items).toMatchObject([
     { id: '5', sellerId: 's-2', purchaseOrderId: '8', state: 'received', waitsFor: null, commands: [] },
@@ -228,16 +235,16 @@ test('a transaction that Postgres ends for a deadlock runs again', async () => {
   expect(results.flat().filter(Boolean)).toHaveLength(2)
 })
 
-test('a database that is away is told apart from one that refuses', async () => {
+test('an unavailable database is distinguished from one that rejects', async () => {
   const refused = await stage.database.query('SELECT nothing').catch((error: unknown) => error)
-  expect(isDatabaseAway(refused)).toBe(false)
+  expect(isDatabaseUnavailable(refused)).toBe(false)
   const url = new URL(stage.url)
   url.port = '1'
-  const nowhere = openDatabase({ vocabularyOf, url: url.href })
-  expect(isDatabaseAway(await nowhere.query('SELECT 1 AS one').catch((error: unknown) => error))).toBe(true)
-  expect(isDatabaseAway(await nowhere.transaction((tx) => tx.query('SELECT 1 AS one')).catch((error: unknown) => error))).toBe(
-    true,
-  )
+  const nowhere = openDatabase({ findVocabulary, url: url.href })
+  expect(isDatabaseUnavailable(await nowhere.query('SELECT 1 AS one').catch((error: unknown) => error))).toBe(true)
+  expect(
+    isDatabaseUnavailable(await nowhere.transaction((tx) => tx.query('SELECT 1 AS one')).catch((error: unknown) => error)),
+  ).toBe(true)
   await nowhere.close()
   const ended = stage.database.query('SELECT pg_sleep(30)::text').catch((error: unknown) => error)
   await expect
@@ -250,5 +257,5 @@ test('a database that is away is told apart from one that refuses', async () => 
         ).length,
     )
     .toBe(1)
-  expect(isDatabaseAway(await ended)).toBe(true)
+  expect(isDatabaseUnavailable(await ended)).toBe(true)
 })

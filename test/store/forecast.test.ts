@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { DeadlineRules } from '../../src/store/deadlines.ts'
-import { readOpenBackfills, readOpenCommands, readOrdersWithoutCommand, readPagesPerRun } from '../../src/store/forecast.ts'
-import { requestWindows } from '../../src/store/sync-states.ts'
+import { readOpenCommands } from '../../src/store/commands/open-commands.ts'
+import type { DeadlineRules } from '../../src/store/orders/deadlines.ts'
+import { readOrdersWithoutCommand } from '../../src/store/orders/order-deadlines.ts'
+import { readOpenBackfills, requestWindows } from '../../src/store/sync/sync-states.ts'
 import { withDatabase } from '../support/database.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
@@ -44,12 +45,12 @@ test('open commands are read with their lines, those that are wanted earliest be
   const all = await readOpenCommands(stage.database, ['s-1'], 10)
   expect(all.count).toBe(3)
   expect(all.commands.map(({ id }) => id)).toEqual(['late', 'later', 'whenever'])
-  expect(all.commands[0]).toMatchObject({ kind: 'ship', state: 'pending', lines: ['1', '2'], actBy: at(1), attempts: 0 })
+  expect(all.commands[0]).toMatchObject({ kind: 'ship', state: 'pending', lines: ['1', '2'], actBy: at(1), previousId: null })
   const some = await readOpenCommands(stage.database, ['s-1'], 2)
   expect([some.count, some.commands.map(({ id }) => id)]).toEqual([3, ['late', 'later']])
 })
 
-test('of commands that wait behind a held one it is said, and of none before it', async () => {
+test('commands that wait behind a held one are marked, and none before it', async () => {
   await command('before', 'acknowledge', { order: 'o' })
   await command('held one', 'ship', { order: 'o', state: 'held' })
   await command('behind', 'ship', { order: 'o' })
@@ -57,6 +58,11 @@ test('of commands that wait behind a held one it is said, and of none before it'
   await command('same order', 'ship', { order: 'o', seller: 's-2' })
   const { commands } = await readOpenCommands(stage.database, ['s-1', 's-2'], 10)
   expect(commands.filter(({ isBehindHeld }) => isBehindHeld).map(({ id }) => id)).toEqual(['behind', 'behind too'])
+  const followers = commands.filter(({ previousId }) => previousId !== null)
+  expect(followers.map(({ id, previousId }) => [id, previousId])).toEqual([
+    ['behind', 'before'],
+    ['behind too', 'behind'],
+  ])
 })
 
 test('of backfills those are read that have something left, with their windows', async () => {
@@ -78,17 +84,6 @@ test('of backfills those are read that have something left, with their windows',
   )
   expect(await readOpenBackfills(stage.database, ['s-1'])).toEqual([
     { ...key, windows: [window], windowsDone: 2, seen: 700, windowSeen: 200, windowTotal: 300 },
-  ])
-})
-
-test('pages of a run are the average of a day', async () => {
-  await stage.database.execute(
-    `INSERT INTO tallyman.sync_runs (seller_id, resource, stream, pages, seen, changed, quarantined, started_at, finished_at, runs)
-     SELECT 's-1', 'orders', 'released', pages, 0, 0, 0, now(), now() - age, runs
-     FROM (VALUES (40, 20, interval '1 hour'), (5, 10, interval '2 hours'), (900, 1, interval '2 days')) AS r(pages, runs, age)`,
-  )
-  expect(await readPagesPerRun(stage.database, ['s-1', 's-2'])).toEqual([
-    { sellerId: 's-1', resource: 'orders', stream: 'released', pages: 1.5 },
   ])
 })
 

@@ -1,10 +1,10 @@
-import { openDatabase } from '../../src/store/database.ts'
-import { isDatabaseAway } from '../../src/store/faults.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
+import { isDatabaseUnavailable } from '../../src/store/db/errors.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 // A daemon that the test freezes in the middle of a transaction. It has written something, and locks the row of the seller s-1.
 const url = process.env['DATABASE_URL'] ?? ''
-const database = openDatabase({ vocabularyOf, url, connections: 1 })
+const database = openDatabase({ findVocabulary, url, connections: 1 })
 try {
   await database.transaction(async (tx) => {
     await tx.execute(`INSERT INTO tallyman.sellers (seller_id, state) VALUES ('half', 'active')`)
@@ -14,6 +14,6 @@ try {
   })
   console.log('committed')
 } catch (error) {
-  console.log(`failed, away: ${isDatabaseAway(error)}`)
+  console.log(`failed, unavailable: ${isDatabaseUnavailable(error)}`)
 }
 await database.close()

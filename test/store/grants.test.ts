@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { applyGrants, grantsScript } from '../../src/store/grants.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { markedColumns } from '../../src/store/personal-data.ts'
+import { applyGrants, grantsScript } from '../../src/store/db/grants.ts'
+import { migrate } from '../../src/store/db/migrate.ts'
+import { markedColumns } from '../../src/store/privacy/personal-data.ts'
 import { cli } from '../cli/run.ts'
 import { startTestDaemon } from '../support/daemon.ts'
 import { accepted, cloudEvent } from '../support/events.ts'
@@ -52,7 +52,7 @@ describe('the migration makes the roles', () => {
     )
   })
 
-  test('in many databases of a cluster at once', async () => {
+  test('in many databases of a cluster concurrently', async () => {
     const empty = await Promise.all([1, 2, 3].map(() => postgres.emptyDatabase()))
     await Promise.all(empty.map((at) => migrate(at)))
     for (const at of empty) {
@@ -77,7 +77,10 @@ describe('the migration makes the roles', () => {
       expect({ granted: granted.length, missing }).toEqual({ granted: 3, missing: [] })
     })
     const stranger = (await login('stranger')).replace(/\/[^/]+$/, `/${name}`)
-    expect(await cli(['grants'], { DATABASE_URL: stranger })).toMatchObject({ code: 1, talk: expect.stringContaining('--print') })
+    expect(await cli(['grants'], { DATABASE_URL: stranger })).toMatchObject({
+      code: 1,
+      messages: expect.stringContaining('--print'),
+    })
   })
 })
 
@@ -95,9 +98,9 @@ test('where the roles are missing and may not be made, the migration does withou
     address.username = 'modest'
     address.password = 'secret'
     expect(await migrate(address.href)).not.toEqual([])
-    const { code, out, talk } = await cli(['grants'], { DATABASE_URL: address.href })
+    const { code, out, messages } = await cli(['grants'], { DATABASE_URL: address.href })
     expect({ code, out }).toEqual({ code: 1, out: 'tallyman_daemon has its rights\n' })
-    expect(talk).toContain('this login may not create tallyman_erp, tallyman_bi')
+    expect(messages).toContain('this login may not create tallyman_erp, tallyman_bi')
     expect(await run('SELECT relrowsecurity FROM pg_class WHERE oid = $$warehouse.orders$$::regclass', address.href)).toEqual([
       { relrowsecurity: true },
     ])
@@ -107,7 +110,7 @@ test('where the roles are missing and may not be made, the migration does withou
 })
 
 describe('tallyman_erp', () => {
-  test('puts events in and reads what came of them, and nothing else', async () => {
+  test('inserts events and reads their results, and nothing else', async () => {
     const erp = await login('erp_of_test', 'tallyman_erp')
     await run(
       `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', '1', 'erp.order.accepted', '{"purchaseOrderId": "1"}')`,
@@ -245,7 +248,7 @@ describe('tallyman_bi', () => {
 })
 
 describe('tallyman grants', () => {
-  test('gives the rights to tables that came later, again and again; printed, it is the same', async () => {
+  test('grants rights on later tables, repeatedly; the printed script does the same', async () => {
     await run('REVOKE ALL ON ALL TABLES IN SCHEMA warehouse, tallyman FROM tallyman_bi, tallyman_daemon')
     await run('GRANT SELECT ON warehouse.orders TO tallyman_bi')
     const may = `SELECT has_column_privilege('tallyman_bi', 'warehouse.orders', 'open', 'SELECT') AS open,

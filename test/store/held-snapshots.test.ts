@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { endForgotten, heldSnapshots } from '../../src/store/held-snapshots.ts'
+import { type Database, openDatabase } from '../../src/store/db/database.ts'
+import { findHeldSnapshots, terminateIdleSessions } from '../../src/store/db/held-snapshots.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 // Roles and prepared transactions belong to the whole server, hence one of its own.
 let server: TestPostgres
@@ -37,10 +37,10 @@ const open = (user: string): Database => {
   const address = new URL(url)
   address.username = user
   address.password = 'secret'
-  return openDatabase({ vocabularyOf, url: address.href, connections: 1 })
+  return openDatabase({ findVocabulary, url: address.href, connections: 1 })
 }
 const held = async (by = database, transactions = 1_000_000) =>
-  (await heldSnapshots(by, { forMs: 1, transactions })).map(({ kind, name, user, application }) => [
+  (await findHeldSnapshots(by, { forMs: 1, transactions })).map(({ kind, name, user, application }) => [
     kind,
     name,
     user,
@@ -50,7 +50,7 @@ const held = async (by = database, transactions = 1_000_000) =>
 beforeAll(async () => {
   server = await startTestPostgres(['max_prepared_transactions=4'])
   url = await server.database()
-  database = openDatabase({ vocabularyOf, url, connections: 1 })
+  database = openDatabase({ findVocabulary, url, connections: 1 })
   for (const statement of [
     `CREATE ROLE metabase LOGIN PASSWORD 'secret'`,
     `GRANT tallyman_bi TO metabase`,
@@ -71,7 +71,7 @@ describe('what holds an old snapshot is named', () => {
     const client = await connect('metabase')
     const pid = await hold(client)
     await eventually(async () => expect(await held()).toEqual([['session', pid, 'metabase', 'report']]))
-    expect(await heldSnapshots(database, { forMs: 3_600_000, transactions: 0 })).toEqual([])
+    expect(await findHeldSnapshots(database, { forMs: 3_600_000, transactions: 0 })).toEqual([])
     await client.query('COMMIT')
     expect(await held()).toEqual([])
     await leave(client)
@@ -110,18 +110,18 @@ describe('what holds an old snapshot is named', () => {
 
 describe('a transaction that BI left idle', () => {
   test('is ended; one of anybody else is not, nor a statement that runs', async () => {
-    const [forgotten, busy, other] = await Promise.all([connect('metabase', 'dashboard'), connect('metabase'), connect('other')])
-    const pid = await hold(forgotten)
+    const [idle, busy, other] = await Promise.all([connect('metabase', 'dashboard'), connect('metabase'), connect('other')])
+    const pid = await hold(idle)
     await hold(other)
     await other.query('SELECT pg_advisory_xact_lock(1)')
     // One message: it is never idle in between.
     const running = busy.query('BEGIN; SELECT pg_advisory_xact_lock(1)')
     const ended: unknown[] = []
     await eventually(async () => {
-      ended.push(...(await endForgotten(database, 1)))
+      ended.push(...(await terminateIdleSessions(database, 1)))
       expect(ended).toEqual([{ pid: Number(pid), user: 'metabase', application: 'dashboard', since: expect.any(Date) }])
     })
-    await expect(forgotten.query('SELECT 1')).rejects.toThrow()
+    await expect(idle.query('SELECT 1')).rejects.toThrow()
     expect((await other.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
     await other.query('COMMIT')
     await running
@@ -132,9 +132,9 @@ describe('a transaction that BI left idle', () => {
     const client = await connect('metabase')
     await hold(client)
     const plain = open('plain')
-    expect(await endForgotten(plain, 1)).toEqual([])
+    expect(await terminateIdleSessions(plain, 1)).toEqual([])
     await database.execute('GRANT pg_read_all_stats, pg_signal_backend TO plain')
-    await eventually(async () => expect(await endForgotten(plain, 1)).toHaveLength(1))
+    await eventually(async () => expect(await terminateIdleSessions(plain, 1)).toHaveLength(1))
     await plain.close()
   })
 })

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { maxDataBytes, maxKeyBytes, maxTypeLength, postgresTextBytes } from '../../src/domain/event-bounds.ts'
+import { maxDataBytes, maxKeyBytes, maxTypeLength, postgresTextBytes } from '../../src/domain/events/event-bounds.ts'
 import { storableFaults } from '../../src/jobs/events/storable.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { insertEvents } from '../../src/store/events.ts'
+import { type Database, openDatabase } from '../../src/store/db/database.ts'
+import { insertEvents } from '../../src/store/events/events.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 import { databaseBefore } from './support/earlier.ts'
 
 let postgres: TestPostgres
@@ -16,7 +16,7 @@ let database: Database
 beforeAll(async () => {
   postgres = await startTestPostgres()
   url = await postgres.database()
-  database = openDatabase({ vocabularyOf, url })
+  database = openDatabase({ findVocabulary, url })
   client = new pg.Client({ connectionString: url })
   await client.connect()
 })
@@ -27,9 +27,9 @@ afterAll(async () => {
 })
 
 describe('the bounds of the inbox', () => {
-  test('are those of the daemon, and stand in the names of the constraints', async () => {
-    const { rows } = await client.query<{ name: string; says: string }>(
-      `SELECT conname AS name, pg_get_constraintdef(oid) AS says FROM pg_constraint
+  test('are those of the daemon, and are in the names of the constraints', async () => {
+    const { rows } = await client.query<{ name: string; definition: string }>(
+      `SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint
        WHERE conrelid = 'tallyman.erp_event'::regclass AND conname LIKE '%takes%' ORDER BY 1`,
     )
     const bounds = { data: maxDataBytes, id: maxKeyBytes, source: maxKeyBytes, type: maxTypeLength }
@@ -39,7 +39,8 @@ describe('the bounds of the inbox', () => {
       `erp_event_source_takes_1_to_${maxKeyBytes}_bytes`,
       `erp_event_type_takes_1_to_${maxTypeLength}_characters`,
     ])
-    for (const [index, bound] of Object.values(bounds).entries()) expect(rows[index]?.says).toMatch(new RegExp(`<= ${bound}\\b`))
+    for (const [index, bound] of Object.values(bounds).entries())
+      expect(rows[index]?.definition).toMatch(new RegExp(`<= ${bound}\\b`))
   })
 
   test('refuse a row that would be larger than Postgres can write out, in the words of the ERP', async () => {
@@ -50,14 +51,14 @@ describe('the bounds of the inbox', () => {
     await expect(insert).rejects.toThrow(/erp_event_data_takes_4194304_bytes_as_text/)
   })
 
-  test('do not look at rows that are stored already, which are free to end', async () => {
+  test('do not apply to stored rows, which can still end', async () => {
     const before = await databaseBefore(postgres, '20261126100100_inbox_bounds')
     const old = new pg.Client({ connectionString: before })
     await old.connect()
     try {
       const data = `(SELECT jsonb_agg('1e131071'::jsonb) FROM generate_series(1, 100))`
       await old.query(`INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', 'old', 'x', ${data})`)
-      const { migrate } = await import('../../src/store/migrate.ts')
+      const { migrate } = await import('../../src/store/db/migrate.ts')
       expect(await migrate(before)).toContain('20261126100100_inbox_bounds')
       await old.query(`UPDATE tallyman.erp_event SET status = 'rejected' WHERE id = 'old'`)
     } finally {

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { InventoryLogEntry } from '../../src/domain/inventory-log.ts'
-import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory-log.ts'
-import type { StorableRecord } from '../../src/store/versions.ts'
+import type { InventoryLogEntry } from '../../src/domain/inventory/inventory-log.ts'
+import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory/inventory-log.ts'
+import type { StorableRecord } from '../../src/store/versioned/versions.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { logRecord } from './support/records.ts'
 
@@ -28,13 +29,13 @@ const stored = () =>
     `SELECT sku, entry_id, gtin, changed_units, raw FROM warehouse.inventory_log_entries WHERE seller_id = $1 ORDER BY sku, entry_id`,
     sellerId,
   )
-const changes = () =>
-  stage.database.query<{ type: string; data: Record<string, unknown> }>(
+const changes = async () =>
+  (await numbered(stage.database)).query<{ type: string; data: Record<string, unknown> }>(
     'SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
     sellerId,
   )
 
-test('new entries are stored with all their fields and told once for each SKU', async () => {
+test('new entries are stored with all their fields and reported once for each SKU', async () => {
   const records = [
     entry('A', '1'),
     entry('A', '2', { changedUnits: 5, transactionTime: at(9).toISOString() }),
@@ -87,7 +88,7 @@ test('new entries are stored with all their fields and told once for each SKU', 
   ])
 })
 
-test('unchanged entries are not found to differ; a corrected one is replaced, told and kept as it was', async () => {
+test('unchanged entries do not differ; a corrected one is replaced and recorded, and its old version is kept', async () => {
   await store([entry('A', '1'), entry('A', '2')], at(10))
   expect(await findDifferingEntries(stage.database, sellerId, [entry('A', '1'), entry('A', '2')])).toEqual([])
   const corrected = entry('A', '1', { changedUnits: -3, transactionTime: at(2).toISOString() })
@@ -128,10 +129,10 @@ test('the same id under two SKUs is two entries, and names with separators are n
   expect((await stored()).length).toBe(4)
 })
 
-test('the same new entries, stored at once, are stored and told once', async () => {
+test('the same new entries, stored concurrently, are stored and recorded once', async () => {
   const records = Array.from({ length: 60 }, (_, index) => entry(`S${index % 3}`, String(index)))
   const results = await Promise.all([records, [...records].reverse(), records].map((page) => store(page, at(10))))
   expect(results.reduce((sum, { changed }) => sum + changed, 0)).toBe(60)
-  const told = (await changes()).map(({ data }) => Number(data['count']))
-  expect(told.reduce((sum, count) => sum + count, 0)).toBe(60)
+  const recorded = (await changes()).map(({ data }) => Number(data['count']))
+  expect(recorded.reduce((sum, count) => sum + count, 0)).toBe(60)
 })

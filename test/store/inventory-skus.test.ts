@@ -1,16 +1,18 @@
 import { beforeEach, expect, test } from 'vitest'
-import { beginPass } from '../../src/domain/inventory-log-pass.ts'
+import { beginPass } from '../../src/domain/inventory/inventory-log-pass.ts'
 import {
-  anotherSku,
   type DueRequest,
-  dueSkus,
-  inventorySkusAfter,
+  findDueSkus,
+  findOtherSku,
   type LogRead,
-  noteLogReads,
-  noteOrderSkus,
-  noteReportSkus,
+  listInventorySkus,
+  readMarketplaceSpellings,
   recordConfiguredSkus,
-} from '../../src/store/inventory-skus.ts'
+  recordListedSkus,
+  recordLogReads,
+  recordOrderSkus,
+} from '../../src/store/inventory/inventory-skus.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { storeOrders } from '../support/store.ts'
 import { lineWith, orderWith, wireStatus } from './support/records.ts'
@@ -26,7 +28,7 @@ beforeEach(() => {
 })
 
 const due = async (by: Date, more: Partial<DueRequest> = {}) =>
-  (await dueSkus(stage.database, sellerId, { by, except: [], withGtin: false, limit: 10, ...more })).map(({ sku }) => sku)
+  (await findDueSkus(stage.database, sellerId, { by, except: [], withGtin: false, limit: 10, ...more })).map(({ sku }) => sku)
 
 const read = (sku: string, more: Partial<LogRead> = {}): LogRead => ({
   sku,
@@ -42,11 +44,11 @@ const read = (sku: string, more: Partial<LogRead> = {}): LogRead => ({
   fault: null,
   ...more,
 })
-const note = (...reads: readonly LogRead[]) => stage.database.transaction((tx) => noteLogReads(tx, sellerId, reads))
+const note = (...reads: readonly LogRead[]) => stage.database.transaction((tx) => recordLogReads(tx, sellerId, reads))
 
 const rows = () =>
   stage.database.query<Record<string, unknown>>(
-    `SELECT sku, gtin, source, log_read_up_to, log_read_at, log_moved_at, log_due_at, log_pass, log_fault, xmin::text AS version
+    `SELECT sku, marketplace_sku, gtin, source, log_read_up_to, log_read_at, log_moved_at, log_due_at, log_pass, log_fault, xmin::text AS version
      FROM tallyman.inventory_skus WHERE seller_id = $1 ORDER BY sku`,
     sellerId,
   )
@@ -62,15 +64,15 @@ test('SKUs of the settings are added once and listed in batches', async () => {
     { sku: 'B', log_moved_at: expect.any(Date) },
     { sku: 'C' },
   ])
-  expect(await inventorySkusAfter(stage.database, sellerId, '', 2)).toEqual([
+  expect(await listInventorySkus(stage.database, sellerId, '', 2)).toEqual([
     { sku: 'A', gtin: null },
     { sku: 'B', gtin: null },
   ])
-  expect(await inventorySkusAfter(stage.database, sellerId, 'B', 2)).toEqual([{ sku: 'C', gtin: null }])
+  expect(await listInventorySkus(stage.database, sellerId, 'B', 2)).toEqual([{ sku: 'C', gtin: null }])
 })
 
-test('a report adds SKUs and asks for those that moved; of the others nothing is written', async () => {
-  await noteReportSkus(stage.database, sellerId, at(1), [
+test('a report adds SKUs and makes moved ones due; the others are not written', async () => {
+  await recordListedSkus(stage.database, sellerId, at(1), [
     { sku: 'moved', gtin: '1', units: 1, moved: true },
     { sku: 'still', gtin: null, units: 0, moved: false },
     { sku: 'still', gtin: '2', units: 0, moved: false },
@@ -81,14 +83,33 @@ test('a report adds SKUs and asks for those that moved; of the others nothing is
   ])
   await note(read('moved', { movedBefore: at(1), movedAt: at(1), dueAt: at(100) }), read('still', { dueAt: at(100) }))
   const before = await rows()
-  await noteReportSkus(stage.database, sellerId, at(2), [
+  await recordListedSkus(stage.database, sellerId, at(2), [
     { sku: 'moved', gtin: 'another', units: 0, moved: false },
     { sku: 'still', gtin: null, units: 0, moved: false },
   ])
   expect(await rows()).toEqual(before)
   expect(await due(at(50))).toEqual([])
-  await noteReportSkus(stage.database, sellerId, at(3), [{ sku: 'still', gtin: null, units: 1, moved: true }])
+  await recordListedSkus(stage.database, sellerId, at(3), [{ sku: 'still', gtin: null, units: 1, moved: true }])
   expect(await due(at(50))).toEqual(['still'])
+})
+
+test('a SKU of orders, reports and settings is one, and keeps the spelling of the marketplace for requests', async () => {
+  const line = lineWith('1', 1, [wireStatus('Created', 1)], { item: { sku: '\u00a0PO\u0308T ', productName: 'Pot' } })
+  await storeOrders(stage.database, {
+    sellerId,
+    records: [orderWith('pot', [line], { shipNode: { type: 'WFSFulfilled' } })],
+    observedAt: at(1),
+  })
+  await recordListedSkus(stage.database, sellerId, at(1), [{ sku: 'P\u00d6T', gtin: '7', units: 0, moved: false }])
+  await recordOrderSkus(await numbered(stage.database), sellerId, at(1))
+  await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['PO\u0308T', ' PAN'] }])
+  expect(await rows()).toMatchObject([
+    { sku: 'PAN', marketplace_sku: ' PAN' },
+    { sku: 'P\u00d6T', marketplace_sku: '\u00a0PO\u0308T ', gtin: '7' },
+  ])
+  expect([...(await readMarketplaceSpellings(stage.database, sellerId, ['P\u00d6T', 'no one']))]).toEqual([
+    ['P\u00d6T', '\u00a0PO\u0308T '],
+  ])
 })
 
 test('logs that were never read come by the value that has moved, the dearest first', async () => {
@@ -103,7 +124,7 @@ test('logs that were never read come by the value that has moved, the dearest fi
     observedAt: at(1),
   })
   const moved = (sku: string, units: number) => ({ sku, gtin: null, units, moved: true })
-  await noteReportSkus(stage.database, sellerId, at(2), [
+  await recordListedSkus(stage.database, sellerId, at(2), [
     moved('cheap', 60),
     moved('dear', 2),
     moved('many', 50),
@@ -124,23 +145,23 @@ test('SKUs of changed orders that the fulfilment service ships are found in the 
   await storeOrders(stage.database, order('P1', 'WFSFulfilled', 'wfs', 'Created'))
   await storeOrders(stage.database, order('P2', 'SellerFulfilled', 'own', 'Created'))
   await storeOrders(stage.database, { ...order('P3', 'WFSFulfilled', 'foreign', 'Created'), sellerId: `${sellerId}-other` })
-  await noteOrderSkus(stage.database, sellerId, at(2))
+  await recordOrderSkus(await numbered(stage.database), sellerId, at(2))
   expect(await rows()).toMatchObject([{ sku: 'wfs', source: 'orders', log_moved_at: at(2), log_due_at: null }])
   await note(read('wfs', { movedBefore: at(2), movedAt: at(2), dueAt: at(100) }))
   const before = await rows()
   const mark = () =>
     stage.database.query('SELECT changes_seq, xmin::text FROM tallyman.inventory_order_marks WHERE seller_id = $1', sellerId)
   const markBefore = await mark()
-  await noteOrderSkus(stage.database, sellerId, at(3))
+  await recordOrderSkus(await numbered(stage.database), sellerId, at(3))
   expect(await rows()).toEqual(before)
   expect(await mark()).toEqual(markBefore)
   await storeOrders(stage.database, order('P1', 'WFSFulfilled', 'wfs', 'Shipped'))
-  await noteOrderSkus(stage.database, sellerId, at(6))
+  await recordOrderSkus(await numbered(stage.database), sellerId, at(6))
   expect(await rows()).toMatchObject([{ sku: 'wfs', log_moved_at: at(6), log_due_at: null }])
 })
 
 test('the turn: what moved, what is not read to its end, what was never read, then by due time', async () => {
-  await noteReportSkus(
+  await recordListedSkus(
     stage.database,
     sellerId,
     at(0),
@@ -155,14 +176,15 @@ test('the turn: what moved, what is not read to its end, what was never read, th
     read('moved', { dueAt: at(900) }),
     read('part', { readUpTo: at(5), dueAt: null, pass }),
   )
-  await noteReportSkus(stage.database, sellerId, at(13), [{ sku: 'moved', gtin: null, units: 1, moved: true }])
+  await recordListedSkus(stage.database, sellerId, at(13), [{ sku: 'moved', gtin: null, units: 1, moved: true }])
   expect(await due(at(30))).toEqual(['moved', 'part', 'never', 'early', 'late'])
   expect(await due(at(30), { limit: 2 })).toEqual(['moved', 'part'])
   expect(await due(at(30), { limit: 2, except: ['moved', 'never'] })).toEqual(['part', 'early'])
   expect(await due(at(30), { withGtin: true })).toEqual([])
-  const [, part] = await dueSkus(stage.database, sellerId, { by: at(30), except: [], withGtin: false, limit: 2 })
+  const [, part] = await findDueSkus(stage.database, sellerId, { by: at(30), except: [], withGtin: false, limit: 2 })
   expect(part).toEqual({
     sku: 'part',
+    marketplaceSku: null,
     gtin: null,
     differs: false,
     fault: null,
@@ -176,7 +198,7 @@ test('the turn: what moved, what is not read to its end, what was never read, th
 })
 
 test('what was read never moves back, and a sign of movement during the read keeps the SKU due', async () => {
-  await noteReportSkus(stage.database, sellerId, at(0), [{ sku: 'A', gtin: null, units: 0, moved: false }])
+  await recordListedSkus(stage.database, sellerId, at(0), [{ sku: 'A', gtin: null, units: 0, moved: false }])
   await note(read('A', { gtin: '7', movedAt: at(4), fault: 'oops' }))
   expect(await rows()).toMatchObject([
     {
@@ -189,17 +211,17 @@ test('what was read never moves back, and a sign of movement during the read kee
       log_fault: 'oops',
     },
   ])
-  await noteReportSkus(stage.database, sellerId, at(20), [{ sku: 'A', gtin: null, units: 1, moved: true }])
+  await recordListedSkus(stage.database, sellerId, at(20), [{ sku: 'A', gtin: null, units: 1, moved: true }])
   await note(read('A', { movedBefore: at(4), movedAt: at(5), readUpTo: at(8), readAt: null, dueAt: at(99) }))
   expect(await rows()).toMatchObject([
     { gtin: '7', log_read_up_to: at(10), log_read_at: at(12), log_moved_at: at(20), log_due_at: null, log_fault: null },
   ])
 })
 
-test('a SKU that somebody else has locked is passed over', async () => {
+test('a SKU that another transaction has locked is skipped', async () => {
   await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['A', 'B'] }])
   await stage.database.transaction(async (tx) => {
-    await noteReportSkus(tx, sellerId, at(1), [{ sku: 'A', gtin: null, units: 1, moved: true }])
+    await recordListedSkus(tx, sellerId, at(1), [{ sku: 'A', gtin: null, units: 1, moved: true }])
     const moved = (await rows())[1]?.['log_moved_at']
     if (!(moved instanceof Date)) throw new Error('no moment')
     await note(read('A'), read('B', { movedBefore: moved, movedAt: moved }))
@@ -231,7 +253,7 @@ test('rows of the report that have become comparable are named once', async () =
   expect(await note(read('A', { readUpTo: at(31) }))).toEqual([])
 })
 
-test('the freshness of each log can be looked up', async () => {
+test('the freshness of each log can be read', async () => {
   await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['A', 'B'] }])
   await note(read('A', { productName: 'Mug' }))
   await note(read('A'))
@@ -247,15 +269,15 @@ test('the freshness of each log can be looked up', async () => {
 })
 
 test('another SKU is one that was read before, if there is one', async () => {
-  expect(await anotherSku(stage.database, sellerId, [], false)).toBeNull()
+  expect(await findOtherSku(stage.database, sellerId, [], false)).toBeNull()
   await recordConfiguredSkus(stage.database, [{ sellerId, skus: ['A', 'B', 'C'] }])
   await note(read('B'))
-  expect(await anotherSku(stage.database, sellerId, ['A'], false)).toEqual({ sku: 'B', gtin: null })
-  expect(await anotherSku(stage.database, sellerId, ['A', 'B'], false)).toEqual({ sku: 'C', gtin: null })
-  expect(await anotherSku(stage.database, sellerId, ['A', 'B'], true)).toBeNull()
+  expect(await findOtherSku(stage.database, sellerId, ['A'], false)).toMatchObject({ sku: 'B', gtin: null })
+  expect(await findOtherSku(stage.database, sellerId, ['A', 'B'], false)).toMatchObject({ sku: 'C', gtin: null })
+  expect(await findOtherSku(stage.database, sellerId, ['A', 'B'], true)).toBeNull()
 })
 
-test('among 100,000 SKUs the next ones are found without a look at the others', async () => {
+test('among 100,000 SKUs the next ones are found without reading the others', async () => {
   await stage.database.execute(
     `INSERT INTO tallyman.inventory_skus (seller_id, sku, source, log_read_up_to, log_read_at, log_due_at)
      SELECT $1, 'S' || lpad(n::text, 6, '0'), 'report', $2::timestamptz, $2::timestamptz,
@@ -265,16 +287,16 @@ test('among 100,000 SKUs the next ones are found without a look at the others', 
     at(0).toISOString(),
   )
   await stage.database.execute('ANALYZE tallyman.inventory_skus')
-  const { chosen, looked } = await stage.database.transaction(async (tx) => {
-    const choose = (by: Date, limit: number) => dueSkus(tx, sellerId, { by, except: ['S000001'], withGtin: false, limit })
+  const { chosen, readRows } = await stage.database.transaction(async (tx) => {
+    const choose = (by: Date, limit: number) => findDueSkus(tx, sellerId, { by, except: ['S000001'], withGtin: false, limit })
     const found = [...(await choose(at(1), 48)), ...(await choose(at(0), 200))]
-    const [row] = await tx.query<{ looked: bigint }>(
-      `SELECT idx_tup_fetch + seq_tup_read AS looked FROM pg_stat_xact_user_tables
+    const [row] = await tx.query<{ readRows: bigint }>(
+      `SELECT idx_tup_fetch + seq_tup_read AS "readRows" FROM pg_stat_xact_user_tables
        WHERE schemaname = 'tallyman' AND relname = 'inventory_skus'`,
     )
-    return { chosen: found, looked: Number(row?.looked) }
+    return { chosen: found, readRows: Number(row?.readRows) }
   })
   expect(chosen).toHaveLength(48 + 100)
-  expect(looked).toBeGreaterThan(0)
-  expect(looked).toBeLessThan(1_000)
+  expect(readRows).toBeGreaterThan(0)
+  expect(readRows).toBeLessThan(1_000)
 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { openListener } from '../../src/store/listener.ts'
+import { type Database, openDatabase } from '../../src/store/db/database.ts'
+import { openListener } from '../../src/store/db/listener.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 let postgres: TestPostgres
 let database: Database
@@ -11,7 +11,7 @@ let url: string
 beforeAll(async () => {
   postgres = await startTestPostgres()
   url = await postgres.database()
-  database = openDatabase({ vocabularyOf, url })
+  database = openDatabase({ findVocabulary, url })
 })
 afterAll(async () => {
   await database.close()
@@ -27,50 +27,50 @@ const recorder = () => {
   }
 }
 const notify = (channel: string) => database.query(`SELECT pg_notify($1, '')::text`, channel)
-const backoffMs = { first: 5, longest: 20 }
+const backoffMs = { first: 5, max: 20 }
 
-test('hears its channels, each callback until it is ended', async () => {
+test('notifies each callback of its channel until it unsubscribes', async () => {
   const listener = openListener({ url, channels: ['one', 'Two'], log: recorder(), backoffMs })
-  const heard = { one: 0, two: 0 }
+  const notified = { one: 0, two: 0 }
   const forget = listener.on('one', () => {
-    heard.one += 1
+    notified.one += 1
   })
   listener.on('Two', () => {
-    heard.two += 1
+    notified.two += 1
   })
   await expect.poll(() => listener.connected()).toBe(true)
-  // Connecting counts as a word: something may have been said before.
-  expect(heard).toEqual({ one: 1, two: 1 })
+  // Each connect notifies, because notifications may have been missed.
+  expect(notified).toEqual({ one: 1, two: 1 })
   await notify('one')
-  await expect.poll(() => heard.one).toBe(2)
+  await expect.poll(() => notified.one).toBe(2)
   forget()
   await notify('one')
   await notify('Two')
-  await expect.poll(() => heard.two).toBe(2)
-  expect(heard.one).toBe(2)
+  await expect.poll(() => notified.two).toBe(2)
+  expect(notified.one).toBe(2)
   expect(() => listener.on('three', () => undefined)).toThrow(/three/)
   await listener.close()
   expect(listener.connected()).toBe(false)
 })
 
-test('comes back after its connection is lost, wakes everybody, and says so once', async () => {
+test('reconnects after its connection is lost, notifies all, and logs it once', async () => {
   const log = recorder()
   const listener = openListener({ url, channels: ['one'], log, backoffMs })
-  let heard = 0
+  let notified = 0
   listener.on('one', () => {
-    heard += 1
+    notified += 1
   })
   await expect.poll(() => listener.connected()).toBe(true)
   await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tallyman listener'`)
-  await expect.poll(() => heard).toBe(2)
+  await expect.poll(() => notified).toBe(2)
   expect(listener.connected()).toBe(true)
   await notify('one')
-  await expect.poll(() => heard).toBe(3)
+  await expect.poll(() => notified).toBe(3)
   expect(log.lines).toHaveLength(2)
   await listener.close()
 })
 
-test('keeps trying without a flood of lines while Postgres is away, and closes at once all the same', async () => {
+test('keeps trying without a flood of log lines while Postgres is unavailable, and closes immediately', async () => {
   const log = recorder()
   const nowhere = new URL(url)
   nowhere.port = '1'
@@ -86,7 +86,7 @@ test('keeps trying without a flood of lines while Postgres is away, and closes a
   expect(log.lines).toHaveLength(1)
 })
 
-test('notices a connection that is dead though nobody said so', async () => {
+test('detects a dead connection that reports no error', async () => {
   const log = recorder()
   const listener = openListener({ url, channels: ['one'], log, backoffMs, heartbeatMs: 10 })
   await expect.poll(() => listener.connected()).toBe(true)

@@ -4,12 +4,13 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventProblem } from '../../src/jobs/events/reject.ts'
-import { dueCommands, readCommand } from '../../src/store/commands.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import { dueEvents, endlessEvents, settleEvent } from '../../src/store/events.ts'
-import { finishedMigrations, MigrationFailed, migrate, missingMigrations } from '../../src/store/migrate.ts'
+import { findDueCommands, readCommand } from '../../src/store/commands/commands.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
+import { finishedMigrations, MigrationFailed, migrate, missingMigrations } from '../../src/store/db/migrate.ts'
+import { findDueEvents, findEndlessEvents, settleEvent } from '../../src/store/events/events.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
+import { databaseBefore } from './support/earlier.ts'
 
 let postgres: TestPostgres
 beforeAll(async () => {
@@ -38,7 +39,7 @@ describe('migrate', () => {
     ])
   })
 
-  test('a failing migration changes nothing of its own and says why', async () => {
+  test('a failing migration changes nothing and reports why', async () => {
     const url = await postgres.emptyDatabase()
     const directory = await mkdtemp(path.join(tmpdir(), 'tallyman-migrations-'))
     await cp(path.resolve('prisma/migrations'), directory, { recursive: true })
@@ -62,7 +63,7 @@ describe('migrate', () => {
     await rm(directory, { recursive: true })
   })
 
-  test('only adds: nothing is taken away that an older version reads or leaves out', async () => {
+  test('only adds: nothing is removed that an older version reads or omits', async () => {
     const folders = (await readdir('prisma/migrations', { withFileTypes: true })).filter((entry) => entry.isDirectory())
     expect(folders.length).toBeGreaterThan(30)
     const taking = /\b(DROP\s+(TABLE|COLUMN|VIEW|SCHEMA|FUNCTION)|RENAME\s|SET\s+NOT\s+NULL|ALTER\s+(COLUMN\s+)?\w+\s+TYPE)\b/i
@@ -71,6 +72,49 @@ describe('migrate', () => {
       const sql = await readFile(path.resolve('prisma/migrations', name, 'migration.sql'), 'utf8')
       expect(sql.replaceAll(/--.*$/gm, ''), name).not.toMatch(taking)
     }
+  })
+
+  test('gives stored SKUs their normal form, and reads the log of such a SKU anew', async () => {
+    const url = await databaseBefore(postgres, '20270130000000_normal_skus')
+    const entry = (sku: string, id: string) => `('s', '${sku}', '${id}', 1, now(), '\\x00', '{}', now(), now(), now())`
+    await rows(
+      url,
+      `INSERT INTO tallyman.inventory_skus (seller_id, sku, source, log_read_up_to) VALUES
+         ('s', 'POT ', 'orders', now()), ('s', 'POT', 'report', now()), ('s', 'PO\u0308T', 'settings', now()), ('s', 'PAN', 'report', now());
+       INSERT INTO warehouse.inventory_log_entries (seller_id, sku, entry_id, changed_units, transaction_time, raw_hash, raw, observed_at, first_seen_at, changed_at)
+         VALUES ${[entry('POT ', '1'), entry('POT ', '2'), entry('POT', '2'), entry(' POT', '1')].join(', ')}`,
+    )
+    expect(await migrate(url)).toContain('20270130000000_normal_skus')
+    expect(
+      await rows(
+        url,
+        'SELECT sku, marketplace_sku, log_read_up_to IS NULL AS anew FROM tallyman.inventory_skus ORDER BY sku COLLATE "C"',
+      ),
+    ).toEqual([
+      { sku: 'PAN', marketplace_sku: null, anew: false },
+      { sku: 'POT', marketplace_sku: 'POT ', anew: true },
+      { sku: 'P\u00d6T', marketplace_sku: 'PO\u0308T', anew: true },
+    ])
+    expect(await rows(url, 'SELECT sku, entry_id FROM warehouse.inventory_log_entries ORDER BY 1, 2')).toEqual([
+      { sku: 'POT', entry_id: '1' },
+      { sku: 'POT', entry_id: '2' },
+    ])
+  })
+
+  test('fills who bears the refund of a returned line from its record', async () => {
+    const url = await databaseBefore(postgres, '20270184000000_refund_covered_by')
+    const line = (number: number, raw: string) => `('s', 'R', ${number}, 1, '${raw}', now(), now())`
+    await rows(
+      url,
+      `INSERT INTO warehouse.returns (seller_id, return_order_id, raw_hash, raw, observed_at, first_seen_at, changed_at)
+         VALUES ('s', 'R', '\\x00', '{}', now(), now(), now());
+       INSERT INTO warehouse.return_lines (seller_id, return_order_id, return_order_line_number, quantity, raw, first_seen_at, changed_at)
+         VALUES ${[line(1, '{"refundCoveredBy": "SELLER"}'), line(2, '{"refundCoveredBy": 7}'), line(3, '{}')].join(', ')}`,
+    )
+    expect(await migrate(url)).toContain('20270184000000_refund_covered_by')
+    expect(
+      await rows(url, 'SELECT refund_covered_by AS by FROM warehouse.return_lines ORDER BY return_order_line_number'),
+    ).toEqual([{ by: 'SELLER' }, { by: null }, { by: null }])
   })
 
   test('leaves a database of a newer version as it is, and works on it', async () => {
@@ -88,12 +132,12 @@ describe('migrate', () => {
       url,
       `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload) VALUES ('c-1', 's-1', 'po-1', 'acknowledge', 'pending', '{}')`,
     )
-    const database = openDatabase({ vocabularyOf, url })
+    const database = openDatabase({ findVocabulary, url })
     expect(await readCommand(database, 'c-1')).toMatchObject({ subject: 'order po-1' })
     await database.close()
   })
 
-  test('a login that may not migrate leaves an older database as it is, and says what is missing', async () => {
+  test('a login that may not migrate leaves an older database unchanged, and reports what is missing', async () => {
     const url = await postgres.database()
     await rows(url, `CREATE ROLE works LOGIN PASSWORD 'x' IN ROLE tallyman_daemon; GRANT SELECT ON _prisma_migrations TO works`)
     const login = new URL(url)
@@ -127,9 +171,9 @@ describe('migrate', () => {
     await insert(`'urn:erp', 'decided', 'x', ${data}, -2, now()`)
     await rows(url, `UPDATE tallyman.erp_event SET status = 'accepted' WHERE id = 'decided'`)
     await migrate(url)
-    const database = openDatabase({ vocabularyOf, url })
-    expect(await dueEvents(database, 10)).toEqual([{ source: 'urn:erp', id: 'deep' }])
-    expect((await endlessEvents(database, 86_400_000, 10)).map(({ id }) => id.length)).toEqual([0, 20_000])
+    const database = openDatabase({ findVocabulary, url })
+    expect(await findDueEvents(database, 10)).toEqual([{ source: 'urn:erp', id: 'deep' }])
+    expect((await findEndlessEvents(database, 86_400_000, 10)).map(({ id }) => id.length)).toEqual([0, 20_000])
     for (const key of [
       { source: '', id: '' },
       { source: 'urn:erp', id: 'x'.repeat(20_000) },
@@ -166,8 +210,8 @@ describe('migrate', () => {
     expect(
       await rows(url, 'SELECT DISTINCT seller_id FROM tallyman.commands WHERE subject <> $$order $$ || purchase_order_id'),
     ).toEqual([])
-    const database = openDatabase({ vocabularyOf, url })
-    const due = await dueCommands(database, 1_000)
+    const database = openDatabase({ findVocabulary, url })
+    const due = await findDueCommands(database, 1_000)
     // The first unsettled one of each order, where it is not held.
     const heads = Array.from({ length: 134 }, (_, order) =>
       [0, 1, 2].map((n) => order * 3 + n).find((n) => n % 5 !== 4 && n < 400),

@@ -5,7 +5,7 @@ import { lineWith, orderWith, wireStatus } from './support/records.ts'
 
 const stage = withDatabase({ connections: 2 })
 
-test('units shipped and cancelled beyond those ordered stand in order_lines.excess; those that fit do not', async () => {
+test('units shipped and cancelled beyond those ordered are in order_lines.excess; those that fit are not', async () => {
   const record = orderWith('100', [
     lineWith('1', 3, [wireStatus('Shipped', 3), wireStatus('Cancelled', 2)]),
     lineWith('2', 3, [wireStatus('Shipped', 5)]),

@@ -1,13 +1,20 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts'
-import { openOrdersAfter } from '../../src/store/known-orders.ts'
-import { findDifferingOrders, lockOrder, noteMissingOrders, storeDifferingOrders, storeOrder } from '../../src/store/orders.ts'
-import { readOrder } from '../../src/store/stored-orders.ts'
+import { type Database, openDatabase, type Transaction } from '../../src/store/db/database.ts'
+import { listOpenOrders } from '../../src/store/orders/order-samples.ts'
+import {
+  findDifferingOrders,
+  lockOrder,
+  markMissingOrders,
+  storeDifferingOrders,
+  storeOrder,
+} from '../../src/store/orders/orders.ts'
+import { readOrder } from '../../src/store/orders/stored-orders.ts'
 import { wireOrderSample } from '../clients/samples.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { readWithRaw, storeOrders } from '../support/store.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 import { lineWith, orderRecord, orderWith, wireStatus } from './support/records.ts'
 
 const stage = withDatabase({ connections: 5 })
@@ -18,11 +25,13 @@ const newSeller = (): string => {
   return `seller-${counter}`
 }
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute))
-const changesOf = (sellerId: string) =>
-  stage.database.query<{ type: string; purchase_order_id: string; line_number: string | null; data: Record<string, unknown> }>(
-    'SELECT type, purchase_order_id, line_number, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
-    sellerId,
-  )
+const readChanges = async (sellerId: string) =>
+  (await numbered(stage.database)).query<{
+    type: string
+    purchase_order_id: string
+    line_number: string | null
+    data: Record<string, unknown>
+  }>('SELECT type, purchase_order_id, line_number, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq', sellerId)
 const walPosition = async (database: Database): Promise<bigint> => {
   const [row] = await database.query<{ bytes: bigint }>(`SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint AS bytes`)
   return row?.bytes ?? 0n
@@ -59,7 +68,7 @@ test('an order is read back as it was stored, to the last field', async () => {
 test('a page of unchanged records writes nothing, not even to the write-ahead log', async () => {
   // The log is one for a whole server: this one is shared with nobody.
   const server = await startTestPostgres()
-  const database = openDatabase({ vocabularyOf, url: await server.database() })
+  const database = openDatabase({ findVocabulary, url: await server.database() })
   onTestFinished(async () => {
     await database.close()
     await server.stop()
@@ -87,10 +96,10 @@ test('an older observation never overwrites a newer one', async () => {
   const late = await storeOrders(stage.database, { sellerId, records: [created], observedAt: at(4) })
   expect(late.changed).toBe(0)
   expect((await readOrder(stage.database, sellerId, '1'))?.lines[0]?.units.shipped).toBe(2)
-  expect(await changesOf(sellerId)).toHaveLength(1)
+  expect(await readChanges(sellerId)).toHaveLength(1)
 })
 
-test('changed units and statuses are told with what they were, and vanished statuses go', async () => {
+test('changed units and statuses are recorded with their old values, and vanished statuses are deleted', async () => {
   const sellerId = newSeller()
   const before = orderWith('1', [
     lineWith('1', 3, [wireStatus('Shipped', 1), wireStatus('Acknowledged', 1), wireStatus('Created', 1)]),
@@ -100,7 +109,7 @@ test('changed units and statuses are told with what they were, and vanished stat
   await storeOrders(stage.database, { sellerId, records: [before], observedAt: at(1) })
   await storeOrders(stage.database, { sellerId, records: [after], observedAt: at(2) })
   expect((await readWithRaw(stage.database, sellerId, '1')).lines).toEqual(after.value.lines)
-  const [seen, changed, ...more] = await changesOf(sellerId)
+  const [seen, changed, ...more] = await readChanges(sellerId)
   expect(seen?.type).toBe('order.seen')
   expect(changed).toMatchObject({
     type: 'order_line.changed',
@@ -119,7 +128,7 @@ test('changed units and statuses are told with what they were, and vanished stat
   expect(untouched.map((row) => row.same)).toEqual([false, true])
 })
 
-test('the version that is replaced is kept with its first and last sight', async () => {
+test('the replaced version is kept with its first and last observation', async () => {
   const sellerId = newSeller()
   const versions = [1, 2, 3].map((units) => orderWith('1', [lineWith('1', 3, [wireStatus('Shipped', units)])]))
   for (const [index, record] of versions.entries()) {
@@ -150,13 +159,13 @@ test('charges stay as first seen, and placeholders do not overwrite a phone or a
   expect([stored?.customerPhone, stored?.customerEmail]).toEqual([first.value.customerPhone, first.value.customerEmail])
 })
 
-test('a changed header is told by field, without personal data', async () => {
+test('a changed header is recorded by field, without personal data', async () => {
   const sellerId = newSeller()
   const sample = orderRecord('1')
   const moved = orderRecord('1', { shippingInfo: { phone: '5550199', methodCode: 'Express' } })
   await storeOrders(stage.database, { sellerId, records: [sample], observedAt: at(1) })
   await storeOrders(stage.database, { sellerId, records: [moved], observedAt: at(2) })
-  const [, change] = await changesOf(sellerId)
+  const [, change] = await readChanges(sellerId)
   expect(change).toMatchObject({
     type: 'order.changed',
     data: { before: { methodCode: 'Standard' }, after: { methodCode: 'Express' } },
@@ -165,7 +174,7 @@ test('a changed header is told by field, without personal data', async () => {
   expect(JSON.stringify(change)).not.toContain('5550199')
 })
 
-test('a record that differs only in fields nobody reads is stored, but tells nothing', async () => {
+test('a record that differs only in unread fields is stored, but records no change', async () => {
   const sellerId = newSeller()
   await storeOrders(stage.database, { sellerId, records: [orderRecord('1')], observedAt: at(1) })
   const stored = await storeOrders(stage.database, {
@@ -174,7 +183,7 @@ test('a record that differs only in fields nobody reads is stored, but tells not
     observedAt: at(2),
   })
   expect(stored.changed).toBe(1)
-  expect(await changesOf(sellerId)).toHaveLength(1)
+  expect(await readChanges(sellerId)).toHaveLength(1)
   expect((await readWithRaw(stage.database, sellerId, '1')).raw).toMatchObject({ novelty: true })
 })
 
@@ -186,7 +195,7 @@ test('a record twice in a page is stored once, the later one', async () => {
   expect((await readOrder(stage.database, sellerId, '1'))?.lines[0]?.units.shipped).toBe(2)
 })
 
-test('pages with the same new orders, stored at once, store each order once', async () => {
+test('pages with the same new orders, stored concurrently, store each order once', async () => {
   const sellerId = newSeller()
   const records = Array.from({ length: 100 }, (_, index) => orderRecord(String(5_000 + index)))
   const pages = [records, [...records].reverse(), records.slice(50), records.slice(0, 50)]
@@ -197,7 +206,7 @@ test('pages with the same new orders, stored at once, store each order once', as
   expect(stored.flatMap((page) => page.fresh.map((order) => order.purchaseOrderId)).sort()).toEqual(
     records.map((record) => record.key).sort(),
   )
-  const [counts] = await stage.database.query<{ orders: bigint; lines: bigint; seen: bigint }>(
+  const [counts] = await (await numbered(stage.database)).query<{ orders: bigint; lines: bigint; seen: bigint }>(
     `SELECT (SELECT count(*) FROM warehouse.orders WHERE seller_id = $1) AS orders,
        (SELECT count(*) FROM warehouse.order_lines WHERE seller_id = $1) AS lines,
        (SELECT count(*) FROM warehouse.changes WHERE seller_id = $1) AS seen`,
@@ -206,7 +215,7 @@ test('pages with the same new orders, stored at once, store each order once', as
   expect(counts).toEqual({ orders: 100n, lines: 300n, seen: 100n })
 })
 
-test('an order that someone else stores between the look and the write is met again under its lock', async () => {
+test('an order that another transaction stores between the probe and the write is found again under its lock', async () => {
   const sellerId = newSeller()
   const [older, newer] = [1, 2].map((units) => orderWith('1', [lineWith('1', 2, [wireStatus('Shipped', units)])]))
   if (older === undefined || newer === undefined) throw new Error('no records')
@@ -214,7 +223,7 @@ test('an order that someone else stores between the look and the write is met ag
   await storeOrders(stage.database, { sellerId, records: [older], observedAt: at(1) })
   const stored = await stage.database.transaction((tx) => storeDifferingOrders(tx, sellerId, at(2), differing))
   expect(stored).toEqual({ changed: 1, fresh: [] })
-  expect((await changesOf(sellerId)).map((change) => change.type)).toEqual(['order.seen', 'order_line.changed'])
+  expect((await readChanges(sellerId)).map((change) => change.type)).toEqual(['order.seen', 'order_line.changed'])
 })
 
 test('storeOrder obeys the caller’s transaction', async () => {
@@ -228,7 +237,7 @@ test('storeOrder obeys the caller’s transaction', async () => {
     }),
   ).rejects.toThrow('changed my mind')
   expect(await readOrder(stage.database, sellerId, '1')).toBeNull()
-  expect(await changesOf(sellerId)).toEqual([])
+  expect(await readChanges(sellerId)).toEqual([])
   expect(await stage.database.transaction(store)).toMatchObject({ changed: 1 })
   expect(await stage.database.transaction(store)).toMatchObject({ changed: 0 })
 })
@@ -236,7 +245,7 @@ test('storeOrder obeys the caller’s transaction', async () => {
 describe('an order whose former reading is handed along', () => {
   const held = <Result>(sellerId: string, work: (tx: Transaction) => Promise<Result>) =>
     stage.database.transaction((tx) => work({ ...tx, held: { sellerId, purchaseOrderId: '1' } }))
-  const shippedOf = (units: number) => orderWith('1', [lineWith('1', 3, [wireStatus('Shipped', units)])])
+  const buildShipped = (units: number) => orderWith('1', [lineWith('1', 3, [wireStatus('Shipped', units)])])
   /** The reading, made recognisable: its line was acknowledged ninety times. */
   const marked = async (sellerId: string) => {
     const read = await held(sellerId, (tx) => lockOrder(tx, sellerId, '1'))
@@ -245,43 +254,43 @@ describe('an order whose former reading is handed along', () => {
     return { ...read, value: { ...read.value, lines } }
   }
   const acknowledgedBefore = async (sellerId: string) =>
-    (await changesOf(sellerId))
+    (await readChanges(sellerId))
       .filter(({ type }) => type === 'order_line.changed')
       .map(({ data }) => Reflect.get(Object(data['before']), 'acknowledged'))
 
   test('is compared with it as long as nothing was written', async () => {
     const sellerId = newSeller()
-    await storeOrders(stage.database, { sellerId, records: [shippedOf(1)], observedAt: at(1) })
+    await storeOrders(stage.database, { sellerId, records: [buildShipped(1)], observedAt: at(1) })
     const read = await marked(sellerId)
-    await held(sellerId, (tx) => storeOrder(tx, sellerId, at(2), shippedOf(2), read))
+    await held(sellerId, (tx) => storeOrder(tx, sellerId, at(2), buildShipped(2), read))
     expect(await acknowledgedBefore(sellerId)).toEqual([90])
   })
 
   test.each([
     [
       'another version was stored',
-      (sellerId: string) => storeOrders(stage.database, { sellerId, records: [shippedOf(2)], observedAt: at(2) }),
+      (sellerId: string) => storeOrders(stage.database, { sellerId, records: [buildShipped(2)], observedAt: at(2) }),
       [1, 2],
     ],
     [
       'it was missing and is there again',
       async (sellerId: string) => {
-        await stage.database.transaction((tx) => noteMissingOrders(tx, sellerId, at(2), ['1']))
-        await storeOrders(stage.database, { sellerId, records: [shippedOf(1)], observedAt: at(3) })
+        await stage.database.transaction((tx) => markMissingOrders(tx, sellerId, at(2), ['1']))
+        await storeOrders(stage.database, { sellerId, records: [buildShipped(1)], observedAt: at(3) })
       },
       [1],
     ],
     [
       'it is missing',
-      (sellerId: string) => stage.database.transaction((tx) => noteMissingOrders(tx, sellerId, at(2), ['1'])),
+      (sellerId: string) => stage.database.transaction((tx) => markMissingOrders(tx, sellerId, at(2), ['1'])),
       [1],
     ],
   ])('is read again when %s', async (_, meanwhile, before) => {
     const sellerId = newSeller()
-    await storeOrders(stage.database, { sellerId, records: [shippedOf(1)], observedAt: at(1) })
+    await storeOrders(stage.database, { sellerId, records: [buildShipped(1)], observedAt: at(1) })
     const read = await marked(sellerId)
     await meanwhile(sellerId)
-    await held(sellerId, (tx) => storeOrder(tx, sellerId, at(4), shippedOf(3), read))
+    await held(sellerId, (tx) => storeOrder(tx, sellerId, at(4), buildShipped(3), read))
     expect(await acknowledgedBefore(sellerId)).toEqual(before)
   })
 })
@@ -291,12 +300,12 @@ test('open orders are listed in steps; missing ones are noted once, and found ag
   const done = orderWith('3', [lineWith('1', 2, [wireStatus('Shipped', 1), wireStatus('Cancelled', 1)])])
   const records = [orderRecord('1'), orderRecord('2'), done, orderRecord('4')]
   await storeOrders(stage.database, { sellerId, records, observedAt: at(1) })
-  expect(await openOrdersAfter(stage.database, sellerId, '', 2)).toEqual(['1', '2'])
-  expect(await openOrdersAfter(stage.database, sellerId, '2', 2)).toEqual(['4'])
-  const note = () => stage.database.transaction((tx) => noteMissingOrders(tx, sellerId, at(2), ['2', '9']))
+  expect(await listOpenOrders(stage.database, sellerId, '', 2)).toEqual(['1', '2'])
+  expect(await listOpenOrders(stage.database, sellerId, '2', 2)).toEqual(['4'])
+  const note = () => stage.database.transaction((tx) => markMissingOrders(tx, sellerId, at(2), ['2', '9']))
   expect(await note()).toBe(1)
   expect(await note()).toBe(0)
-  expect((await changesOf(sellerId)).filter((change) => change.type === 'order.missing')).toHaveLength(1)
+  expect((await readChanges(sellerId)).filter((change) => change.type === 'order.missing')).toHaveLength(1)
   // The same text again: the marketplace knows it after all.
   expect((await storeOrders(stage.database, { sellerId, records, observedAt: at(3) })).changed).toBe(1)
   const [row] = await stage.database.query<{ missing: number; versions: bigint }>(
@@ -349,7 +358,7 @@ test('what a view shows decides before its time: less than is known never overwr
   expect(row?.behind_since).toBeNull()
 })
 
-test('a late view is forgotten as soon as the marketplace shows what is known again', async () => {
+test('a stale view is cleared as soon as the marketplace shows the known state again', async () => {
   const sellerId = newSeller()
   const view = (cancelled: number) =>
     orderWith('100', [lineWith('1', 2, [wireStatus('Created', 2 - cancelled), wireStatus('Cancelled', cancelled)])])

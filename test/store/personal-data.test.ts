@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { markedColumns, personalDataPage } from '../../src/store/personal-data.ts'
+import { markedColumns, personalDataPage } from '../../src/store/privacy/personal-data.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase()

@@ -1,15 +1,15 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { sharesSessions } from '../../src/store/pooler.ts'
-import { sessionBounds } from '../../src/store/session.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
+import { migrate } from '../../src/store/db/migrate.ts'
+import { detectTransactionPooler } from '../../src/store/db/pooler.ts'
+import { sessionBounds } from '../../src/store/db/session.ts'
 import { cli } from '../cli/run.ts'
 import { eventually } from '../support/eventually.ts'
 import { hasPgbouncer, startTestPooler, type TestPooler } from '../support/pgbouncer.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { query } from '../support/query.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
   let postgres: TestPostgres
@@ -28,16 +28,16 @@ describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
     await postgres.stop()
   })
 
-  test('one in transaction mode is told from a server, and from one in session mode', async () => {
-    expect(await sharesSessions(transactions.through(direct))).toBe(true)
-    expect(await sharesSessions(sessions.through(direct))).toBe(false)
-    expect(await sharesSessions(direct)).toBe(false)
+  test('one in transaction mode is distinguished from a server, and from one in session mode', async () => {
+    expect(await detectTransactionPooler(transactions.through(direct))).toBe(true)
+    expect(await detectTransactionPooler(sessions.through(direct))).toBe(false)
+    expect(await detectTransactionPooler(direct)).toBe(false)
   })
 
   test('transactions are bounded, and leave nothing behind in the sessions that all clients share', async () => {
     const url = transactions.through(direct)
     const setting = `SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement`
-    const database = openDatabase({ url, vocabularyOf, connections: 4, prepare: false, pooled: true })
+    const database = openDatabase({ url, findVocabulary, connections: 4, prepare: false, pooled: true })
     try {
       const within = await Promise.all(Array.from({ length: 4 }, () => database.transaction((tx) => tx.query<object>(setting))))
       expect(within).toEqual(Array.from({ length: 4 }, () => [{ lock: '20s', statement: '1min' }]))
@@ -53,7 +53,7 @@ describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
 
   test('a client in another time zone shares the sessions, and ours stay in UTC', async () => {
     const url = transactions.through(direct)
-    const database = openDatabase({ url, vocabularyOf, connections: 4, prepare: false, pooled: true })
+    const database = openDatabase({ url, findVocabulary, connections: 4, prepare: false, pooled: true })
     const client = new pg.Client({ connectionString: url })
     try {
       await client.connect()
@@ -75,7 +75,7 @@ describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
     const name = new URL(direct).pathname.slice(1)
     await client.query(`ALTER DATABASE ${name} SET lock_timeout = '3s'`)
     const fresh = await startTestPooler(postgres.url, { mode: 'transaction', connections: 2 })
-    const database = openDatabase({ url: fresh.through(direct), vocabularyOf, connections: 2, prepare: false, pooled: true })
+    const database = openDatabase({ url: fresh.through(direct), findVocabulary, connections: 2, prepare: false, pooled: true })
     try {
       expect(await database.transaction((tx) => tx.query(`SELECT current_setting('lock_timeout') AS lock`))).toEqual([
         { lock: '3s' },
@@ -99,7 +99,7 @@ describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
       .join('\n')
   }
 
-  test('the doctor says that a direct address is missing, or leads through a pooler itself', async () => {
+  test('the doctor reports that a direct address is missing, or leads through a pooler itself', async () => {
     const pooled = transactions.through(direct)
     expect(await doctor({ DATABASE_URL: pooled })).toMatch(
       /^fail +database: a pooler in transaction mode .*\n +set DATABASE_DIRECT_URL/m,
@@ -108,7 +108,7 @@ describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
       /^fail +database: a pooler in transaction mode /m,
     )
     const good = await doctor({ DATABASE_URL: pooled, DATABASE_DIRECT_URL: direct })
-    expect(good).toMatch(/^ok +database: answers and is migrated\nok +database: DATABASE_DIRECT_URL answers, past the pooler$/)
+    expect(good).toMatch(/^ok +database: answers and is migrated\nok +database: DATABASE_DIRECT_URL answers, without a pooler$/)
     expect(await doctor({ DATABASE_URL: pooled, DATABASE_DIRECT_URL: await postgres.database() })).toMatch(
       /^fail +database: DATABASE_DIRECT_URL leads to another database than DATABASE_URL$/m,
     )
@@ -150,7 +150,7 @@ describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
 
   test('a transaction that cannot be bounded is not begun, and gives its connection back', async () => {
     const bounds = { ...sessionBounds, lockMs: 10 ** 15 }
-    const database = openDatabase({ url: direct, vocabularyOf, connections: 1, prepare: false, pooled: true, bounds })
+    const database = openDatabase({ url: direct, findVocabulary, connections: 1, prepare: false, pooled: true, bounds })
     try {
       for (const _ of [1, 2]) {
         const begun = database.transaction((tx) => tx.query('SELECT 1'), { maxWaitMs: 2_000 })

@@ -5,11 +5,11 @@ import {
   type FaultyRecord,
   findNewlyFaulty,
   findRefusedTexts,
-  openQuarantineKeys,
   quarantine,
+  readOpenQuarantineKeys,
   supersedeQuarantined,
-} from '../../src/store/quarantine.ts'
-import { rawHash, storageFault } from '../../src/store/versions.ts'
+} from '../../src/store/sync/quarantine.ts'
+import { rawHash, storageFault } from '../../src/store/versioned/versions.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase()
@@ -21,7 +21,7 @@ const put = async (sellerId: string, minute: number, ...records: FaultyRecord[])
   await stage.database.transaction((tx) => quarantine(tx, sellerId, 'orders', at(minute), found))
   return found.length
 }
-const stateOf = (sellerId: string) =>
+const findState = (sellerId: string) =>
   stage.database.query<{ state: string; seen_count: number }>(
     'SELECT state, seen_count FROM tallyman.quarantined_records WHERE seller_id = $1 ORDER BY id',
     sellerId,
@@ -36,8 +36,8 @@ test('the same text is written down once an hour at most', async () => {
     `UPDATE tallyman.quarantined_records SET last_seen_at = now() - interval '2 hours' WHERE seller_id = 'a'`,
   )
   expect(await put('a', 3, bad('1', '{"a":1}'))).toBe(1)
-  expect((await stateOf('a')).map((row) => row.seen_count).sort()).toEqual([1, 2])
-  expect(await openQuarantineKeys(stage.database, 'a', 'orders')).toEqual(new Set(['1']))
+  expect((await findState('a')).map((row) => row.seen_count).sort()).toEqual([1, 2])
+  expect(await readOpenQuarantineKeys(stage.database, 'a', 'orders')).toEqual(new Set(['1']))
 })
 
 test('a later good version settles it, an earlier one does not, and the same fault later opens it again', async () => {
@@ -46,7 +46,7 @@ test('a later good version settles it, an earlier one does not, and the same fau
   expect(await supersede('b', 6, '1')).toBe(1)
   expect(await put('b', 5, bad('1', '{"b":1}'))).toBe(0)
   expect(await put('b', 7, bad('1', '{"b":1}'))).toBe(1)
-  expect((await stateOf('b'))[0]?.state).toBe('open')
+  expect((await findState('b'))[0]?.state).toBe('open')
 })
 
 test('what Postgres refused is known by its text', async () => {
@@ -106,19 +106,25 @@ test('a record without a key is settled by a complete reading that did not bring
   )
 })
 
-test('what is passed over again before it is due to be tried waits no longer for it', async () => {
+test('a window that is skipped again before it is due does not wait longer', async () => {
   const window = { from: at(0), to: at(1), part: null }
-  const passOver = async (): Promise<void> => {
-    const record = { key: null, rawText: '{"stream":"x"}', fault: 'spoilt', skipped: { window }, hash: rawHash('{"stream":"x"}') }
+  const skip = async (): Promise<void> => {
+    const record = {
+      key: null,
+      rawText: '{"stream":"x"}',
+      fault: 'corrupt',
+      skipped: { window },
+      hash: rawHash('{"stream":"x"}'),
+    }
     await stage.database.transaction((tx) => quarantine(tx, 'p', 'orders', at(1), [record], 'x'))
   }
   const waits = () =>
     stage.database.query<{ hours: number; seen_count: number }>(
       `SELECT round(extract(epoch FROM retry_at - now()) / 3600)::int AS hours, seen_count FROM tallyman.quarantined_records WHERE seller_id = 'p'`,
     )
-  for (let time = 0; time < 4; time += 1) await passOver()
+  for (let time = 0; time < 4; time += 1) await skip()
   expect(await waits()).toEqual([{ hours: 1, seen_count: 1 }])
   await stage.database.execute(`UPDATE tallyman.quarantined_records SET retry_at = now() WHERE seller_id = 'p'`)
-  for (let time = 0; time < 4; time += 1) await passOver()
+  for (let time = 0; time < 4; time += 1) await skip()
   expect(await waits()).toEqual([{ hours: 2, seen_count: 2 }])
 })

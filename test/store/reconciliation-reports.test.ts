@@ -1,31 +1,32 @@
 import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/db/database.ts'
 import {
   beginReport,
   claimTry,
   completeReport,
+  findOtherImport,
   findReport,
+  findWaitingReport,
   finishReport,
-  importedBefore,
-  knownReportMonths,
+  markFaulty,
+  readReportMonths,
   releaseTry,
   removeReport,
   type StoredReport,
-  setFaulty,
   settleTry,
-  waitingReport,
-} from '../../src/store/reconciliation-reports.ts'
+} from '../../src/store/inventory/reconciliation-reports.ts'
 import {
   findDifferingRows,
-  noteGoneRows,
+  listMonthSkus,
+  markMissingRows,
   type ReportedRow,
-  skusOfMonth,
   storeDifferingRows,
-} from '../../src/store/reconciliation-rows.ts'
-import { ReportFileGone, readReportFile, writeReportFile } from '../../src/store/report-files.ts'
-import type { StorableRecord } from '../../src/store/versions.ts'
+} from '../../src/store/inventory/reconciliation-rows.ts'
+import { ReportFileRemoved, readReportFile, writeReportFile } from '../../src/store/inventory/report-files.ts'
+import type { StorableRecord } from '../../src/store/versioned/versions.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { pacificMidnight } from '../support/vocabulary.ts'
 import { reportRecord } from './support/records.ts'
@@ -62,13 +63,17 @@ const store = async (database: Database, observedAt: Date, records: readonly Sto
   return database.transaction((tx) => storeDifferingRows(tx, sellerId, observedAt, differing))
 }
 
-const rowsOf = (database: Database) =>
-  database.query<{ sku: string; sold: number; report_id: bigint; gone: boolean }>(
-    'SELECT sku, sold, report_id, missing_since IS NOT NULL AS gone FROM warehouse.reconciliation_rows ORDER BY sku',
+const listRows = (database: Database) =>
+  database.query<{ sku: string; sold: number; report_id: bigint; missing: boolean }>(
+    'SELECT sku, sold, report_id, missing_since IS NOT NULL AS missing FROM warehouse.reconciliation_rows ORDER BY sku',
   )
 
 const finish = (database: Database, report: StoredReport): Promise<boolean> =>
-  database.transaction((tx) => finishReport(tx, report, { rowCount: 1, footerCount: 0, namelessCount: 0, byGtin: false }))
+  database.transaction((tx) => {
+    const skippedLines = { header: 1, blank: 0, total: 0, text: 0, continued: 0 }
+    const counts = { lineCount: 2, rowCount: 1, unreadCount: 0, namelessCount: 0, skippedLines }
+    return finishReport(tx, report, { ...counts, byGtin: false })
+  })
 
 describe('a file', () => {
   const bytes = randomBytes(700_000)
@@ -94,7 +99,7 @@ describe('a file', () => {
     const read = async (): Promise<void> => {
       for await (const piece of readReportFile(database, report)) expect(piece.length).toBeGreaterThan(0)
     }
-    await expect(read()).rejects.toBeInstanceOf(ReportFileGone)
+    await expect(read()).rejects.toBeInstanceOf(ReportFileRemoved)
   })
 
   test('of a download that broke off leaves nothing', async () => {
@@ -107,7 +112,7 @@ describe('a file', () => {
       correlationId: 'c',
     })
     await writeReportFile(database, id, pieces(bytes, 50_000))
-    expect(await waitingReport(database, key)).toBeNull()
+    expect(await findWaitingReport(database, key)).toBeNull()
     await removeReport(database, id)
     expect(await database.query('SELECT 1 FROM tallyman.report_files')).toEqual([])
   })
@@ -129,12 +134,12 @@ describe('tries', () => {
     const { database } = stage
     await claimTry(database, key, at(21), null)
     await releaseTry(database, key, null)
-    expect(await knownReportMonths(database, sellerId)).toEqual([])
+    expect(await readReportMonths(database, sellerId)).toEqual([])
     await claimTry(database, key, at(21), null)
     await claimTry(database, key, at(22), at(21))
     await releaseTry(database, key, at(21))
-    expect(await knownReportMonths(database, sellerId)).toEqual([
-      { month, triedAt: at(21), newest: null, waiting: false, failures: 0 },
+    expect(await readReportMonths(database, sellerId)).toEqual([
+      { month, triedAt: at(21), newest: null, waiting: false, failures: 0, requested: null },
     ])
   })
 
@@ -144,7 +149,7 @@ describe('tries', () => {
     expect(await settleTry(database, key, at(21), { fault: 'HTTP 500' })).toBe(1)
     expect(await settleTry(database, key, at(21), { fault: 'HTTP 500' })).toBe(2)
     expect(await settleTry(database, key, at(21), 'none')).toBe(3)
-    expect(await knownReportMonths(database, sellerId)).toMatchObject([{ failures: 3 }])
+    expect(await readReportMonths(database, sellerId)).toMatchObject([{ failures: 3 }])
     expect(await settleTry(database, key, at(21), 'file')).toBe(0)
     expect(await database.query('SELECT 1 FROM tallyman.alarms')).toEqual([])
   })
@@ -157,33 +162,33 @@ describe('a month', () => {
     await finish(database, first)
     await arrive(database, 21)
     await claimTry(database, { sellerId, month: '2026-09' }, at(1), null)
-    expect(await knownReportMonths(database, sellerId)).toEqual([
-      { month: '2026-09', triedAt: at(1), newest: null, waiting: false, failures: 0 },
-      { month, triedAt: null, newest: { generatedAt: at(21), retrievedAt: at(21) }, waiting: true, failures: 0 },
+    expect(await readReportMonths(database, sellerId)).toEqual([
+      { month: '2026-09', triedAt: at(1), newest: null, waiting: false, failures: 0, requested: null },
+      { month, triedAt: null, newest: { generatedAt: at(21), retrievedAt: at(21) }, waiting: true, failures: 0, requested: null },
     ])
-    expect(await knownReportMonths(database, sellerId, '2026-09')).toHaveLength(1)
-    expect(await knownReportMonths(database, 'S-2')).toEqual([])
+    expect(await readReportMonths(database, sellerId, '2026-09')).toHaveLength(1)
+    expect(await readReportMonths(database, 'S-2')).toEqual([])
   })
 
   test('is finished once, and with it what was kept of earlier reports goes', async () => {
     const { database } = stage
     const faulty = await arrive(database, 19)
-    await database.transaction((tx) => setFaulty(tx, faulty, 'the column SKU is missing'))
+    await database.transaction((tx) => markFaulty(tx, faulty, 'the column SKU is missing'))
     const superseded = await arrive(database, 20)
     const report = await arrive(database, 21)
-    expect(await waitingReport(database, key)).toMatchObject({ reportId: report.reportId })
+    expect(await findWaitingReport(database, key)).toMatchObject({ reportId: report.reportId })
     expect(await finish(database, report)).toBe(true)
     expect(await finish(database, report)).toBe(false)
     expect(await database.query('SELECT 1 FROM tallyman.report_files')).toEqual([])
     expect(await findReport(database, superseded.reportId)).toBeNull()
-    expect(await importedBefore(database, faulty)).toEqual({ generatedAt: at(21), coveredUntil: pacificMidnight('2026-11-21') })
+    expect(await findOtherImport(database, faulty)).toEqual({ generatedAt: at(21), coveredUntil: pacificMidnight('2026-11-21') })
     const open = await database.query('SELECT 1 FROM tallyman.alarms WHERE resolved_at IS NULL')
     expect(open).toEqual([])
   })
 })
 
 describe('rows', () => {
-  test('say how far they count: as the newest imported report of the month, or as the one that has changed them just now', async () => {
+  test('contain up to when they count: as the newest imported report of the month, or as the one that has just changed them', async () => {
     const { database } = stage
     const first = await arrive(database, 20)
     await store(database, at(20), [record(first.reportId, 'A', 1), record(first.reportId, 'B')])
@@ -202,20 +207,20 @@ describe('rows', () => {
       { sku: 'A', sold: 2, covered_until: after },
       { sku: 'B', sold: 0, covered_until: after },
     ])
-    expect(await rowsOf(database)).toMatchObject([{ report_id: second.reportId }, { report_id: first.reportId }])
+    expect(await listRows(database)).toMatchObject([{ report_id: second.reportId }, { report_id: first.reportId }])
   })
 
-  test('of an older report never overwrite those of a newer one, nor mark them as gone', async () => {
+  test('of an older report never overwrite those of a newer one, nor mark them as missing', async () => {
     const { database } = stage
     const first = await arrive(database, 20)
     const second = await arrive(database, 21)
     await store(database, at(21), [record(second.reportId, 'A', 2)])
     expect(await store(database, at(20), [record(first.reportId, 'A', 1)])).toBe(0)
-    expect(await database.transaction((tx) => noteGoneRows(tx, sellerId, at(20), ['2026-11/A', '2026-11/Z']))).toBe(0)
-    expect(await rowsOf(database)).toMatchObject([{ sku: 'A', sold: 2, gone: false }])
+    expect(await database.transaction((tx) => markMissingRows(tx, sellerId, at(20), ['2026-11/A', '2026-11/Z']))).toBe(0)
+    expect(await listRows(database)).toMatchObject([{ sku: 'A', sold: 2, missing: false }])
   })
 
-  test('that two writers store at once are stored once, and the later observation stands', async () => {
+  test('that two writers store concurrently are stored once, and the later observation wins', async () => {
     const { database } = stage
     const report = await arrive(database, 21)
     const skus = Array.from({ length: 200 }, (_, index) => `SKU-${index}`)
@@ -232,26 +237,26 @@ describe('rows', () => {
       differing.map((rows, index) => database.transaction((tx) => storeDifferingRows(tx, sellerId, at(21 + index), rows))),
     )
     expect(counts[1]).toBe(200)
-    const rows = await rowsOf(database)
+    const rows = await listRows(database)
     expect(rows).toHaveLength(200)
     expect(rows.every(({ sold }) => sold === 2)).toBe(true)
   })
 
-  test('that are gone leave the month, come back as they were, and are told', async () => {
+  test('that are missing leave the month, return unchanged, and are recorded', async () => {
     const { database } = stage
     const first = await arrive(database, 20)
     await store(database, at(20), [record(first.reportId, 'A'), record(first.reportId, 'B')])
-    expect(await database.transaction((tx) => noteGoneRows(tx, sellerId, at(21), ['2026-11/B']))).toBe(1)
-    expect(await database.transaction((tx) => noteGoneRows(tx, sellerId, at(21), ['2026-11/B']))).toBe(0)
-    expect(await skusOfMonth(database, sellerId, month, '', 10)).toEqual(['A'])
+    expect(await database.transaction((tx) => markMissingRows(tx, sellerId, at(21), ['2026-11/B']))).toBe(1)
+    expect(await database.transaction((tx) => markMissingRows(tx, sellerId, at(21), ['2026-11/B']))).toBe(0)
+    expect(await listMonthSkus(database, sellerId, month, '', 10)).toEqual(['A'])
     expect(await database.query('SELECT sku FROM warehouse.reconciliation_current_rows')).toEqual([{ sku: 'A' }])
     const second = await arrive(database, 22)
     expect(await store(database, at(22), [record(second.reportId, 'A'), record(second.reportId, 'B')])).toBe(1)
-    expect(await rowsOf(database)).toMatchObject([{ gone: false }, { gone: false, report_id: second.reportId }])
+    expect(await listRows(database)).toMatchObject([{ missing: false }, { missing: false, report_id: second.reportId }])
     // The same text again is no other version.
     expect(await database.query('SELECT 1 FROM tallyman.superseded_versions')).toEqual([])
-    const told = await database.query<{ type: string }>('SELECT type FROM warehouse.changes ORDER BY seq')
-    expect(told.map(({ type }) => type)).toEqual(['reconciliation_row.gone', 'reconciliation_row.changed'])
+    const recorded = await (await numbered(database)).query<{ type: string }>('SELECT type FROM warehouse.changes ORDER BY seq')
+    expect(recorded.map(({ type }) => type)).toEqual(['reconciliation_row.gone', 'reconciliation_row.changed'])
   })
 
   test('that come out of quarantine belong to the newest report of their month', async () => {
@@ -259,6 +264,6 @@ describe('rows', () => {
     await arrive(database, 20)
     const second = await arrive(database, 21)
     await store(database, at(21), [record(null, 'A')])
-    expect(await rowsOf(database)).toMatchObject([{ sku: 'A', report_id: second.reportId }])
+    expect(await listRows(database)).toMatchObject([{ sku: 'A', report_id: second.reportId }])
   })
 })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mergeCharges } from '../../src/domain/order-merge.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { readOrder } from '../../src/store/stored-orders.ts'
+import { mergeCharges } from '../../src/domain/orders/order-merge.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
+import { migrate } from '../../src/store/db/migrate.ts'
+import { readOrder } from '../../src/store/orders/stored-orders.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { seedOrder } from '../support/store.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 import { databaseBefore } from './support/earlier.ts'
 
 let postgres: TestPostgres
@@ -21,7 +21,7 @@ const charge = { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '3.00',
 
 test('orders that were read before fees were known get them from their raw lines, and refunded money its sign', async () => {
   const url = await databaseBefore(postgres, '20261123000000_refund_money')
-  const database = openDatabase({ vocabularyOf, url })
+  const database = openDatabase({ findVocabulary, url })
   const wire = (taxAndOtherFees?: object, chargeName = 'ItemPrice') => ({
     chargeType: 'PRODUCT',
     chargeName,
@@ -40,10 +40,16 @@ test('orders that were read before fees were known get them from their raw lines
     { ...orderLine('1', 'A', 1), charges, raw, refundedAmount: '-10.60' },
     { ...orderLine('2', 'B', 1), raw: { charges: 'none' }, refundedAmount: '2.00' },
   ]
-  // Today's writer asks which orders are erased; the table for that came later.
+  // Today's writer asks which orders are erased, keeps parcels, and stores changes without numbers; the tables for that came later.
   await database.execute('CREATE TABLE tallyman.erased_records (seller_id text, kind text, record_id text)')
+  await database.execute(
+    `CREATE TABLE warehouse.shipments (seller_id text, purchase_order_id text, line_number text, position integer, carrier text, method_code text,
+       tracking_number text, tracking_url text, shipped_at timestamptz, quantity integer, shown_quantity integer, first_seen_at timestamptz,
+       changed_at timestamptz, PRIMARY KEY (seller_id, purchase_order_id, line_number, position))`,
+  )
+  await database.execute('CREATE TABLE tallyman.unnumbered_changes (changes jsonb)')
   await seedOrder(database, 's-1', purchaseOrder('1', lines))
-  await database.execute('DROP TABLE tallyman.erased_records')
+  await database.execute('DROP TABLE tallyman.erased_records, tallyman.unnumbered_changes, warehouse.shipments')
   expect(await migrate(url)).toContain('20261123000000_refund_money')
   const stored = await readOrder(database, 's-1', '1')
   expect(stored?.lines.map((one) => one.refundedAmount)).toEqual(['10.60', '2.00'])

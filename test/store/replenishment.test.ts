@@ -1,13 +1,14 @@
 import { beforeEach, expect, test } from 'vitest'
 import { parseReplenishment } from '../../src/clients/marketplace/replenishment-record.ts'
-import type { ReplenishmentRecommendation } from '../../src/domain/replenishment.ts'
+import type { ReplenishmentRecommendation } from '../../src/domain/inventory/replenishment.ts'
 import {
-  currentlyRecommended,
   endRecommendations,
+  filterRecommended,
   findDifferingRecommendations,
   storeDifferingRecommendations,
-} from '../../src/store/replenishment.ts'
-import type { StorableRecord } from '../../src/store/versions.ts'
+} from '../../src/store/inventory/replenishment.ts'
+import type { StorableRecord } from '../../src/store/versioned/versions.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase()
@@ -53,8 +54,8 @@ const current = () =>
     `SELECT sku, suggested_quantity AS suggested FROM warehouse.current_replenishment_recommendations WHERE seller_id = $1 ORDER BY sku`,
     sellerId,
   )
-const told = () =>
-  stage.database.query<{ type: string; data: unknown }>(
+const readRecorded = async () =>
+  (await numbered(stage.database)).query<{ type: string; data: unknown }>(
     'SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
     sellerId,
   )
@@ -72,7 +73,7 @@ test('every version is a row that is valid from one answer to the next; the same
     { sku: 'A', suggested: 12 },
     { sku: 'B', suggested: null },
   ])
-  expect(await told()).toEqual([
+  expect(await readRecorded()).toEqual([
     { type: 'replenishment.changed', data: { sku: 'A', before: null, after: { suggestedQuantity: 10, maxQuantity: 50 } } },
     { type: 'replenishment.changed', data: { sku: 'B', before: null, after: { suggestedQuantity: null, maxQuantity: 20 } } },
     {
@@ -88,11 +89,15 @@ test('every version is a row that is valid from one answer to the next; the same
 
 test('a recommendation that is no longer given ends, and may come again', async () => {
   await store(at(1), recommendation('A', 10, 50), recommendation('B', 5, 20))
-  expect(await currentlyRecommended(stage.database, sellerId, ['A', 'C'])).toEqual(['A'])
+  expect(await filterRecommended(stage.database, sellerId, ['A', 'C'])).toEqual(['A'])
   expect(await stage.database.transaction((tx) => endRecommendations(tx, sellerId, at(2), ['A', 'C']))).toBe(1)
   expect(await stage.database.transaction((tx) => endRecommendations(tx, sellerId, at(2), ['A', 'C']))).toBe(0)
   expect(await current()).toEqual([{ sku: 'B', suggested: 5 }])
-  expect((await told()).at(-1)?.data).toEqual({ sku: 'A', before: { suggestedQuantity: 10, maxQuantity: 50 }, after: null })
+  expect((await readRecorded()).at(-1)?.data).toEqual({
+    sku: 'A',
+    before: { suggestedQuantity: 10, maxQuantity: 50 },
+    after: null,
+  })
   expect(await store(at(4), recommendation('A', 10, 50))).toBe(1)
   expect(await versions()).toEqual([
     ['A', 10, 50, 1, 2],

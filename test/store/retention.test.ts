@@ -1,26 +1,27 @@
 import { describe, expect, test } from 'vitest'
-import { takeBaseline } from '../../src/domain/evidence.ts'
-import { type RetainedData, retainedData } from '../../src/domain/retention.ts'
-import { available } from '../../src/domain/units.ts'
+import { takeBaseline } from '../../src/domain/commands/evidence.ts'
+import { available } from '../../src/domain/orders/units.ts'
+import { type RetainedData, retainedData } from '../../src/domain/sync/retention.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
-import { raiseAlarm, resolveAlarm } from '../../src/store/alarms.ts'
-import { beginningOfChanges, ChangesGone, readChanges } from '../../src/store/changes.ts'
-import { readAttempts } from '../../src/store/command-attempts.ts'
-import { readLedgers } from '../../src/store/command-ledgers.ts'
-import { noteOrderSkus } from '../../src/store/inventory-skus.ts'
-import { dismissQuarantined, findNewlyFaulty, quarantine } from '../../src/store/quarantine.ts'
+import { raiseAlarm, resolveAlarm } from '../../src/store/alarms/alarms.ts'
+import { ChangesRemoved, findFirstKeptChange, readChanges } from '../../src/store/changes/changes.ts'
+import { readAttempts } from '../../src/store/commands/command-attempts.ts'
+import { readLedgers } from '../../src/store/commands/command-ledgers.ts'
+import { recordOrderSkus } from '../../src/store/inventory/inventory-skus.ts'
+import { readOrder } from '../../src/store/orders/stored-orders.ts'
 import {
-  askForPasses,
+  acquirePass,
   endPass,
-  keepPass,
-  overlookRetention,
+  readRetentionOverview,
   readTableSizes,
-  removePast,
-  takePass,
-} from '../../src/store/retention.ts'
-import { readOrder } from '../../src/store/stored-orders.ts'
+  removeOldData,
+  renewPass,
+  requestPasses,
+} from '../../src/store/privacy/retention.ts'
+import { dismissQuarantined, findNewlyFaulty, quarantine } from '../../src/store/sync/quarantine.ts'
 import { marketplace, parts } from '../jobs/events/support.ts'
-import { parcelOf, shipment, storeCommand } from '../support/commands.ts'
+import { numbered } from '../support/changes.ts'
+import { buildParcel, shipment, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder, storeOrders } from '../support/store.ts'
@@ -36,14 +37,14 @@ const ago = (days: number): Date => new Date(Date.now() - days * dayMs)
 const removeAll = async (data: RetainedData, cutoff: Date): Promise<number> => {
   let removed = 0
   for (let page: number | null = 0; page !== null; ) {
-    const step = await removePast(stage.database, data, cutoff, page)
+    const step = await removeOldData(stage.database, data, cutoff, page)
     removed += step.removed
     page = step.nextPage
   }
   return removed
 }
 
-/** Makes all that is stored look as if it had been written so many days ago. */
+/** Ages all stored rows by this number of days. */
 const age = async (table: string, days: number, ...columns: readonly string[]): Promise<void> => {
   const moved = columns.map((column) => `${column} = ${column} - make_interval(days => $1::int)`)
   await stage.database.execute(`UPDATE ${table} SET ${moved.join(', ')}`, days)
@@ -61,7 +62,7 @@ describe('runs', () => {
        SELECT 's-' || n % 50, 'orders', 'changes', 1, 0, 1, 0, t.at, t.at
        FROM generate_series(1, 20000) n, LATERAL (SELECT now() - interval '40 days' + n * interval '1 minute' AS at) t`,
     )
-    const before = await overlookRetention(stage.database, 'runs', 30 * dayMs)
+    const before = await readRetentionOverview(stage.database, 'runs', 30 * dayMs)
     expect(await removeAll('runs', ago(30))).toBe(before.goingRows)
     expect(before.goingRows).toBeGreaterThan(14_000)
     expect(await counted('tallyman.sync_runs', `finished_at < now() - interval '30 days 1 minute'`)).toBe(0)
@@ -93,7 +94,7 @@ describe('attempts', () => {
       outcome,
     )
   const command = (trackingNumber: string, quantity: number): Promise<string> =>
-    storeCommand(stage.database, { sellerId, purchaseOrderId }, shipment(parcelOf(trackingNumber, { '1': quantity })))
+    storeCommand(stage.database, { sellerId, purchaseOrderId }, shipment(buildParcel(trackingNumber, { '1': quantity })))
   const settle = (id: string, state: string) =>
     stage.database.execute(`UPDATE tallyman.commands SET state = $2, settled_at = now() WHERE id = $1`, id, state)
   const rows = () =>
@@ -124,7 +125,7 @@ describe('attempts', () => {
     const before = await left()
     await age('tallyman.commands', 500, 'settled_at')
     await raiseAlarm(stage.database, { sellerId, kind: 'command-rejected', subject: open }, 'look at it')
-    expect((await overlookRetention(stage.database, 'attempts', 400 * dayMs)).goingRows).toBe(4)
+    expect((await readRetentionOverview(stage.database, 'attempts', 400 * dayMs)).goingRows).toBe(4)
     expect(await removeAll('attempts', ago(400))).toBe(4)
     expect(await rows()).toEqual([
       { state: 'confirmed', attempt: 3, emptied: true },
@@ -158,30 +159,32 @@ describe('versions', () => {
 })
 
 describe('changes', () => {
-  const tell = (count: number) =>
-    stage.database.transaction(async (tx) => {
+  const recordChanges = async (count: number): Promise<void> => {
+    await stage.database.transaction(async (tx) => {
       for (let n = 0; n < count; n += 1) tx.record({ sellerId, type: 'shipping_settings.missing', data: {} })
     })
+    await numbered(stage.database)
+  }
 
-  test('go from the first on without gaps; who has not read them is told, whoever has goes on', async () => {
-    await tell(6_000)
+  test('are removed from the first on without gaps; a reader that has missed some gets an error, others continue', async () => {
+    await recordChanges(6_000)
     await age('warehouse.changes', 100, 'occurred_at')
-    await tell(4)
+    await recordChanges(4)
     // One that is older than the one before it must not go alone.
     await stage.database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '200 days' WHERE seq = 6002`)
-    expect(await beginningOfChanges(stage.database)).toBe(0n)
-    expect(await removePast(stage.database, 'changes', ago(90), 0)).toEqual({ removed: 5_000, nextPage: 0 })
+    expect(await findFirstKeptChange(stage.database)).toBe(0n)
+    expect(await removeOldData(stage.database, 'changes', ago(90), 0)).toEqual({ removed: 5_000, nextPage: 0 })
     expect(await removeAll('changes', ago(90))).toBe(1_000)
     expect(await removeAll('changes', ago(90))).toBe(0)
-    expect(await beginningOfChanges(stage.database)).toBe(6_000n)
-    await expect(readChanges(stage.database, 0n, 10)).rejects.toThrow(ChangesGone)
-    await expect(readChanges(stage.database, 5_999n, 10)).rejects.toThrow('changes 6000 to 6000 are kept no more')
+    expect(await findFirstKeptChange(stage.database)).toBe(6_000n)
+    await expect(readChanges(stage.database, 0n, 10)).rejects.toThrow(ChangesRemoved)
+    await expect(readChanges(stage.database, 5_999n, 10)).rejects.toThrow('changes 6000 to 6000 are no longer stored')
     expect((await readChanges(stage.database, 6_000n, 2)).changes.map(({ seq }) => seq)).toEqual([6_001n, 6_002n])
     await age('warehouse.changes', 100, 'occurred_at')
     expect(await removeAll('changes', ago(90))).toBe(4)
     expect(await readChanges(stage.database, 6_004n, 2)).toEqual({ changes: [], position: 6_004n })
-    await expect(readChanges(stage.database, 6_003n, 2)).rejects.toThrow(ChangesGone)
-    await tell(1)
+    await expect(readChanges(stage.database, 6_003n, 2)).rejects.toThrow(ChangesRemoved)
+    await recordChanges(1)
     expect((await readChanges(stage.database, 6_004n, 2)).changes.map(({ seq }) => seq)).toEqual([6_005n])
   })
 
@@ -194,6 +197,7 @@ describe('changes', () => {
         fulfilled,
       )
       await storeOrders(stage.database, { sellerId, records: [record], observedAt: new Date() })
+      await numbered(stage.database)
     }
     const skus = async () =>
       (await stage.database.query<{ sku: string }>('SELECT sku FROM tallyman.inventory_skus ORDER BY 1')).map(({ sku }) => sku)
@@ -201,10 +205,10 @@ describe('changes', () => {
     await age('warehouse.changes', 100, 'occurred_at')
     await removeAll('changes', ago(90))
     await bring('2', 'B')
-    await noteOrderSkus(stage.database, sellerId, new Date())
+    await recordOrderSkus(stage.database, sellerId, new Date())
     expect(await skus()).toEqual(['A', 'B'])
     await bring('3', 'C')
-    await noteOrderSkus(stage.database, sellerId, new Date())
+    await recordOrderSkus(stage.database, sellerId, new Date())
     expect(await skus()).toEqual(['A', 'B', 'C'])
   })
 })
@@ -221,7 +225,7 @@ describe('events', () => {
     },
   })
 
-  test('a refund that is told again after its data went pays nothing twice; another body under its name is refused', async () => {
+  test('a refund that is sent again after its data was removed pays nothing twice; another body under its name is rejected', async () => {
     const shop = marketplace()
     const accept = parts(stage.database, shop)
     await seedOrder(stage.database, sellerId, purchaseOrder('1', [orderLine('1', 'TEA', 5, { shipped: 5, acknowledged: 0 })]))
@@ -234,8 +238,8 @@ describe('events', () => {
     await age('tallyman.erp_event', 500, 'processed_at', 'received_at')
     expect(await removeAll('events', ago(400))).toBe(0)
     await stage.database.execute(`UPDATE tallyman.commands SET state = 'confirmed', settled_at = now()`)
-    const look = await overlookRetention(stage.database, 'events', 400 * dayMs)
-    expect(look).toMatchObject({ rows: 2, goingRows: 1 })
+    const overview = await readRetentionOverview(stage.database, 'events', 400 * dayMs)
+    expect(overview).toMatchObject({ rows: 2, goingRows: 1 })
     expect(await removeAll('events', ago(400))).toBe(1)
     expect(await removeAll('events', ago(400))).toBe(0)
     expect(await stage.database.query(`SELECT id, data FROM tallyman.erp_event ORDER BY id`)).toEqual([
@@ -254,7 +258,7 @@ describe('events', () => {
     expect(await counted('tallyman.commands')).toBe(1)
   })
 
-  test('a rejected one keeps its data until somebody has closed its alarm', async () => {
+  test('a rejected one keeps its data until a person has closed its alarm', async () => {
     await stage.database.execute(
       `INSERT INTO tallyman.erp_event (source, id, type, data, status, problem, processed_at)
        VALUES ('/erp', 'e', 'x', '{"deep": [1]}', 'rejected', '{"code": "invalid-event", "errors": [{"path": "a", "message": "b"}]}', now() - interval '500 days')`,
@@ -307,7 +311,7 @@ test('quarantine: settled records go, open ones stay, dismissed ones stay known 
   expect((await faulty()).map(({ key }) => key)).not.toContain('dismissed')
 })
 
-test('the inventory log goes, but for what a resting seller was compared with, and what open differences stand on', async () => {
+test('the inventory log is removed, except what an inactive seller was compared with, and what open discrepancies need', async () => {
   const entry = (sku: string, id: string, days: number) =>
     stage.database.execute(
       `INSERT INTO warehouse.inventory_log_entries (seller_id, sku, entry_id, changed_units, transaction_time, raw_hash, raw, observed_at, first_seen_at, changed_at)
@@ -339,7 +343,7 @@ test('the inventory log goes, but for what a resting seller was compared with, a
   ])
 })
 
-test('what an open difference stands on is kept by the month of whichever time zone', async () => {
+test('entries of an open discrepancy are kept by the month of any time zone', async () => {
   const at = ['2021-02-28T09:00Z', '2021-02-28T11:00Z', '2021-03-15T00:00Z', '2021-04-01T11:00Z', '2021-04-01T13:00Z']
   await stage.database.execute(
     `INSERT INTO warehouse.inventory_log_entries (seller_id, sku, entry_id, changed_units, transaction_time, raw_hash, raw, observed_at, first_seen_at, changed_at)
@@ -358,70 +362,74 @@ test('what an open difference stands on is kept by the month of whichever time z
 })
 
 test('a pass is due once a day, is taken by one process, and goes on where the one before left it', async () => {
-  const take = (owner: string) => takePass(stage.database, 'alarms', owner, dayMs)
+  const take = (owner: string) => acquirePass(stage.database, 'alarms', owner, dayMs)
   const first = await take('one')
   expect(first).toMatchObject({ data: 'alarms', nextPage: 0 })
   if (first === null) throw new Error('the pass was not due')
   expect(await take('two')).toBeNull()
-  const isRunning = async () => (await overlookRetention(stage.database, 'alarms', dayMs)).running
-  expect(await keepPass(stage.database, first, { removed: 3, nextPage: 64 })).toBe(true)
+  const isRunning = async () => (await readRetentionOverview(stage.database, 'alarms', dayMs)).running
+  expect(await renewPass(stage.database, first, { removed: 3, nextPage: 64 })).toBe(true)
   expect(await isRunning()).toBe(true)
   await stage.database.execute(`UPDATE tallyman.retention_passes SET lease_until = now() - interval '1 second'`)
   expect(await isRunning()).toBe(false)
   const second = await take('two')
   expect(second).toMatchObject({ nextPage: 64 })
-  expect(await keepPass(stage.database, first, { removed: 1, nextPage: null })).toBe(false)
+  expect(await renewPass(stage.database, first, { removed: 1, nextPage: null })).toBe(false)
   if (second === null) throw new Error('the pass was not taken over')
-  expect(await keepPass(stage.database, second, { removed: 2, nextPage: null })).toBe(true)
-  const asked = await askForPasses(stage.database, ['alarms'])
+  expect(await renewPass(stage.database, second, { removed: 2, nextPage: null })).toBe(true)
+  const asked = await requestPasses(stage.database, ['alarms'])
   await endPass(stage.database, second)
-  expect(await overlookRetention(stage.database, 'alarms', dayMs)).toMatchObject({ lastRemoved: 5, running: false, dueAt: asked })
+  expect(await readRetentionOverview(stage.database, 'alarms', dayMs)).toMatchObject({
+    lastRemoved: 5,
+    running: false,
+    dueAt: asked,
+  })
   const third = await take('two')
   if (third === null) throw new Error('what was asked for meanwhile is not due')
   await endPass(stage.database, third)
   expect(await take('two')).toBeNull()
-  const { dueAt, lastRemoved } = await overlookRetention(stage.database, 'alarms', dayMs)
+  const { dueAt, lastRemoved } = await readRetentionOverview(stage.database, 'alarms', dayMs)
   expect(lastRemoved).toBe(0)
   expect(Math.abs(dueAt.getTime() - Date.now() - dayMs)).toBeLessThan(60_000)
 })
 
-test('every kind is looked at, also for ever, and a large table is estimated from a part of it', async () => {
+test('every kind is reported, also without a limit, and a large table is estimated from a sample', async () => {
   expect((await stage.database.prisma.retentionPass.findMany()).map(({ data }) => data).sort()).toEqual([...retainedData].sort())
   for (const data of retainedData) {
-    expect(await overlookRetention(stage.database, data, null)).toMatchObject({
+    expect(await readRetentionOverview(stage.database, data, null)).toMatchObject({
       data,
       goingRows: 0,
       rows: 0,
       oldest: null,
       estimated: false,
     })
-    expect(await overlookRetention(stage.database, data, dayMs)).toMatchObject({ goingRows: 0, goingBytes: 0 })
+    expect(await readRetentionOverview(stage.database, data, dayMs)).toMatchObject({ goingRows: 0, goingBytes: 0 })
   }
   await stage.database.execute(
     `INSERT INTO tallyman.superseded_versions (seller_id, resource, record_key, raw_hash, raw, first_seen_at, last_seen_at)
      SELECT 's-1', 'orders', n, '', jsonb_build_object('note', repeat('x', 1500)), now(), now() - (n % 2) * interval '500 days' FROM generate_series(1, 30000) n`,
   )
   await stage.database.execute('ANALYZE tallyman.superseded_versions')
-  const look = await overlookRetention(stage.database, 'versions', 400 * dayMs)
-  expect(look).toMatchObject({ estimated: true, oldest: expect.any(Date) })
-  expect(look.goingRows / 15_000).toBeGreaterThan(0.8)
-  expect(look.goingRows / 15_000).toBeLessThan(1.2)
-  expect(look.goingBytes / look.bytes).toBeGreaterThan(0.4)
-  expect(look.goingBytes / look.bytes).toBeLessThan(0.6)
+  const overview = await readRetentionOverview(stage.database, 'versions', 400 * dayMs)
+  expect(overview).toMatchObject({ estimated: true, oldest: expect.any(Date) })
+  expect(overview.goingRows / 15_000).toBeGreaterThan(0.8)
+  expect(overview.goingRows / 15_000).toBeLessThan(1.2)
+  expect(overview.goingBytes / overview.bytes).toBeGreaterThan(0.4)
+  expect(overview.goingBytes / overview.bytes).toBeLessThan(0.6)
   const sizes = await readTableSizes(stage.database)
   expect(sizes.find(({ table }) => table === 'tallyman.superseded_versions')).toEqual({
     table: 'tallyman.superseded_versions',
     rows: 30_000,
-    bytes: look.bytes,
+    bytes: overview.bytes,
   })
 })
 
-test('a step looks at its own pages only', async () => {
+test('a step reads only its own pages', async () => {
   await stage.database.execute(
     `INSERT INTO tallyman.sync_runs (seller_id, resource, stream, pages, seen, changed, quarantined, started_at, finished_at)
      SELECT 's', 'orders', 'changes', 1, 0, 1, 0, now() - interval '40 days', now() - interval '40 days' FROM generate_series(1, 50000)`,
   )
-  const { removed, nextPage } = await removePast(stage.database, 'runs', ago(30), 0)
+  const { removed, nextPage } = await removeOldData(stage.database, 'runs', ago(30), 0)
   expect(nextPage).toBe(64)
   expect(removed).toBeLessThan(6_000)
   expect(removed).toBeGreaterThan(1_000)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { wireReturnSample } from '../clients/samples.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { storeReturns } from '../support/store.ts'
 import { returnRecord } from './support/records.ts'
@@ -8,8 +9,8 @@ const stage = withDatabase({ each: 'test' })
 const sellerId = 'seller'
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute))
 
-const table = <Row>(columns: string, name: string, order: string) =>
-  stage.database.query<Row>(`SELECT ${columns} FROM warehouse.${name} ORDER BY ${order}`)
+const table = async <Row>(columns: string, name: string, order: string) =>
+  (await numbered(stage.database)).query<Row>(`SELECT ${columns} FROM warehouse.${name} ORDER BY ${order}`)
 
 /** The sample with other states of its only line. */
 const sampleWith = (id: string, line: Readonly<Record<string, unknown>>) => {
@@ -31,7 +32,7 @@ test('tracking statuses and refund channels become rows, unknown channels too', 
   expect(await table('type, return_order_id', 'changes', 'seq')).toEqual([{ type: 'return.seen', return_order_id: 'R1' }])
 })
 
-test('unchanged returns are not written; changed ones tell before and after, and vanished rows go', async () => {
+test('unchanged returns are not written; changed ones are recorded with before and after, and vanished rows are deleted', async () => {
   const first = returnRecord(wireReturnSample('R1'))
   await storeReturns(stage.database, { sellerId, records: [first], observedAt: at(1) })
   expect(await storeReturns(stage.database, { sellerId, records: [first], observedAt: at(2) })).toBe(0)
@@ -62,7 +63,25 @@ test('unchanged returns are not written; changed ones tell before and after, and
   expect(await table('refunded_quantity', 'return_lines', '1')).toEqual([{ refunded_quantity: 3 }])
 })
 
-test('the same new returns, stored at once, are stored once', async () => {
+test('who bears a refund is a column, and a change of it is recorded', async () => {
+  const sql = 'return_order_line_number, refund_covered_by'
+  await storeReturns(stage.database, { sellerId, records: [returnRecord(wireReturnSample('R1'))], observedAt: at(1) })
+  expect(await table(sql, 'return_lines', '1')).toEqual([{ return_order_line_number: 1, refund_covered_by: null }])
+  const records = [sampleWith('R1', { refundCoveredBy: 'SELLER' })]
+  await storeReturns(stage.database, { sellerId, records, observedAt: at(2) })
+  expect(await table(sql, 'return_lines', '1')).toEqual([{ return_order_line_number: 1, refund_covered_by: 'SELLER' }])
+  const [, change] = await table<{ data: unknown }>('data', 'changes', 'seq')
+  expect(change).toMatchObject({ data: { before: { refundCoveredBy: null }, after: { refundCoveredBy: 'SELLER' } } })
+})
+
+test('attributes that have no column are members of the stored record', async () => {
+  const miscAttributes = [{ name: 'VEHICLE_DETAILS', value: 'a car' }]
+  const records = [sampleWith('R1', { miscAttributes })]
+  await storeReturns(stage.database, { sellerId, records, observedAt: at(1) })
+  expect(await table(`raw -> 'miscAttributes' AS attributes`, 'return_lines', '1')).toEqual([{ attributes: miscAttributes }])
+})
+
+test('the same new returns, stored concurrently, are stored once', async () => {
   const records = Array.from({ length: 40 }, (_, index) => returnRecord(wireReturnSample(`R${index}`)))
   const stored = await Promise.all(
     [records, [...records].reverse(), records].map((page) =>

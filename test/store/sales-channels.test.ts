@@ -1,8 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import { parseSalesChannel } from '../../src/clients/marketplace/sales-channel-record.ts'
-import type { SalesChannel } from '../../src/domain/sales-channel.ts'
-import { salesChannelStore } from '../../src/store/sales-channels.ts'
-import type { StorableRecord } from '../../src/store/versions.ts'
+import type { SalesChannel } from '../../src/domain/campaigns/sales-channel.ts'
+import { salesChannelStore } from '../../src/store/campaigns/sales-channels.ts'
+import type { StorableRecord } from '../../src/store/versioned/versions.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase()
@@ -36,8 +37,8 @@ const store = async (observedAt: Date, ...records: StorableRecord<SalesChannel>[
   const differing = await salesChannelStore.findDiffering(stage.database, sellerId, records)
   return stage.database.transaction((tx) => salesChannelStore.store(tx, sellerId, observedAt, differing))
 }
-const rows = <Row>(sql: string) => stage.database.query<Row>(sql, sellerId)
-const told = async () =>
+const rows = async <Row>(sql: string) => (await numbered(stage.database)).query<Row>(sql, sellerId)
+const readRecorded = async () =>
   (
     await rows<{ type: string; id: string }>(
       `SELECT type, data->>'orderChannelId' AS id FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq`,
@@ -73,7 +74,7 @@ test('a channel is stored with its address in columns', async () => {
     },
     { order_channel_id: 'B', active: null, return_line1: null, return_zip: null },
   ])
-  expect(await told()).toEqual(['sales_channel.added A', 'sales_channel.added B'])
+  expect(await readRecorded()).toEqual(['sales_channel.added A', 'sales_channel.added B'])
 })
 
 test('unchanged ones are not written, changed ones are, with the version before; late news is not', async () => {
@@ -90,17 +91,17 @@ test('unchanged ones are not written, changed ones are, with the version before;
   expect(
     await rows(`SELECT record_key FROM tallyman.superseded_versions WHERE seller_id = $1 AND resource = 'sales-channels'`),
   ).toEqual([{ record_key: 'A' }])
-  expect((await told()).at(-1)).toBe('sales_channel.changed A')
+  expect((await readRecorded()).at(-1)).toBe('sales_channel.changed A')
 })
 
-test('what is not listed any more is noted once, and is there again when it comes back unchanged', async () => {
+test('a record that is no longer listed is marked once, and is present again when it returns unchanged', async () => {
   await store(at(1), channel('A'), channel('B'))
-  const gone = await salesChannelStore.findGone(stage.database, sellerId, null, new Set(['A']))
-  expect(gone).toEqual(['B'])
-  const note = () => stage.database.transaction((tx) => salesChannelStore.noteMissing(tx, sellerId, at(2), gone))
+  const unlisted = await salesChannelStore.findMissing(stage.database, sellerId, null, new Set(['A']))
+  expect(unlisted).toEqual(['B'])
+  const note = () => stage.database.transaction((tx) => salesChannelStore.noteMissing(tx, sellerId, at(2), unlisted))
   expect(await note()).toBe(1)
   expect(await note()).toBe(0)
-  expect(await salesChannelStore.findGone(stage.database, sellerId, null, new Set(['A']))).toEqual([])
+  expect(await salesChannelStore.findMissing(stage.database, sellerId, null, new Set(['A']))).toEqual([])
   const missing = () =>
     rows('SELECT order_channel_id AS id, missing_since FROM warehouse.sales_channels WHERE seller_id = $1 ORDER BY 1')
   expect(await missing()).toEqual([
@@ -112,8 +113,8 @@ test('what is not listed any more is noted once, and is there again when it come
     { id: 'A', missing_since: null },
     { id: 'B', missing_since: null },
   ])
-  expect((await told()).slice(2)).toEqual(['sales_channel.removed B', 'sales_channel.added B'])
-  // What was seen before it was gone is no news after it is back, nor before.
+  expect((await readRecorded()).slice(2)).toEqual(['sales_channel.removed B', 'sales_channel.added B'])
+  // An observation from before the record was missing changes nothing, before and after its return.
   await note()
   expect(await store(at(1), channel('B', { active: 'N' }))).toBe(0)
 })

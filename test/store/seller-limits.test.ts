@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { wakeWaitingEvents } from '../../src/store/events.ts'
-import { noteLimits, sellersWithOtherLimits } from '../../src/store/seller-limits.ts'
+import { makeWaitingEventsDue } from '../../src/store/events/events.ts'
+import { findSellersWithChangedLimits, storeLimits } from '../../src/store/sellers/seller-limits.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -18,17 +18,17 @@ test('sellers are named whose limits are others than those that are noted, or we
       ['b', '1'],
     ]),
   ]
-  expect(await sellersWithOtherLimits(database, before)).toEqual(['a', 'b'])
-  await noteLimits(database, before)
+  expect(await findSellersWithChangedLimits(database, before)).toEqual(['a', 'b'])
+  await storeLimits(database, before)
   const longAgo = () => database.execute(`UPDATE tallyman.sellers SET limits_since = now() - interval '2 hours'`)
   await longAgo()
-  expect(await sellersWithOtherLimits(database, before)).toEqual([])
-  expect(await sellersWithOtherLimits(database, after)).toEqual(['a'])
-  await noteLimits(database, after)
+  expect(await findSellersWithChangedLimits(database, before)).toEqual([])
+  expect(await findSellersWithChangedLimits(database, after)).toEqual(['a'])
+  await storeLimits(database, after)
   // For the start of a process that is replaced a little later.
-  expect(await sellersWithOtherLimits(database, after)).toEqual(['a'])
+  expect(await findSellersWithChangedLimits(database, after)).toEqual(['a'])
   await longAgo()
-  expect(await sellersWithOtherLimits(database, after)).toEqual([])
+  expect(await findSellersWithChangedLimits(database, after)).toEqual([])
 })
 
 test('events that wait are made due, and only of the sellers that were named', async () => {
@@ -44,7 +44,7 @@ test('events that wait are made due, and only of the sellers that were named', a
   await plant('waits', 'a', {}, 'received')
   await plant('decided', 'a', {}, 'accepted')
   await plant('of another', 'b', {}, 'received')
-  await wakeWaitingEvents(stage.database, ['a'])
+  await makeWaitingEventsDue(stage.database, ['a'])
   const due = await stage.database.query<{ id: string }>('SELECT id FROM tallyman.erp_event WHERE due_at <= now()')
   expect(due.map(({ id }) => id)).toEqual(['waits'])
 })

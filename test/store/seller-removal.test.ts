@@ -1,13 +1,21 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { nameOfBucket } from '../../src/clients/budget.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
-import { reviewAlarms } from '../../src/jobs/alarms.ts'
-import { raiseAlarm, resolveAlarm, tellAlarms } from '../../src/store/alarms.ts'
-import { readChanges } from '../../src/store/changes.ts'
-import { claimSellers } from '../../src/store/seller-processes.ts'
-import { type Removal, type RemovalRequest, removeSeller, tablesOfSellers } from '../../src/store/seller-removal.ts'
-import { listSellers, pauseSeller, recordSellers, removedSellers, saySellersServed, stopSeller } from '../../src/store/sellers.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
+import { bucketName } from '../../src/clients/rate-limit/budget.ts'
+import { reviewAlarms } from '../../src/jobs/maintenance/review-alarms.ts'
+import { raiseAlarm, recordAlarmChanges, resolveAlarm } from '../../src/store/alarms/alarms.ts'
+import { readChanges } from '../../src/store/changes/changes.ts'
+import { announceSellers } from '../../src/store/sellers/seller-processes.ts'
+import { type Removal, type RemovalRequest, removeSeller, sellerTables } from '../../src/store/sellers/seller-removal.ts'
+import {
+  findRemovedSellers,
+  listSellers,
+  pauseSeller,
+  recordSellers,
+  sendSellersHeartbeat,
+  stopSeller,
+} from '../../src/store/sellers/sellers.ts'
+import { numbered } from '../support/changes.ts'
 import { acknowledgement, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -24,13 +32,13 @@ const remove = (more: Partial<RemovalRequest> = {}): Promise<Removal> =>
   removeSeller(stage.database, { sellerId: 'S', reason: 'mistyped', actor: 'Ada', hasEnded: () => false, ...more })
 const listed = async (removed: boolean | null = null, sellers: string | null = null) =>
   (await listSellers(stage.database, null, 10, { state: null, sellers, removed })).items.map(({ sellerId }) => sellerId)
-const told = async () =>
-  (await readChanges(stage.database, 0n, 100)).changes.map(({ type, sellerId, data }) => [type, sellerId, data])
+const readRecorded = async () =>
+  (await readChanges(await numbered(stage.database), 0n, 100)).changes.map(({ type, sellerId, data }) => [type, sellerId, data])
 const acts = () => stage.database.prisma.auditEntry.findMany({ where: { action: 'seller.removed' }, orderBy: { id: 'asc' } })
 const process = { process: 'host@mark-1-00000000', roles: ['worker'], sellerIds: ['S', 'T'], faults: [] }
-const serve = () => claimSellers(stage.database, process, 0)
+const serve = () => announceSellers(stage.database, process, 0)
 const withPast = () => seedOrder(stage.database, 'S', purchaseOrder('PO', [orderLine('1', 'MUG', 1)]))
-const countOf = async (table: string, sellerId = 'S'): Promise<number> =>
+const countExpression = async (table: string, sellerId = 'S'): Promise<number> =>
   (await stage.database.query(`SELECT 1 AS found FROM ${table} WHERE seller_id = $1`, sellerId)).length
 
 /** Puts a row of this seller into any table: what the columns need, whatever it means. */
@@ -68,34 +76,34 @@ test('every table with a seller is either its past, or goes with it, or stays on
      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'seller_id' AND NOT a.attisdropped
      WHERE n.nspname IN ('warehouse', 'tallyman') AND c.relkind IN ('r', 'p') ORDER BY 1`,
   )
-  expect(Object.values(tablesOfSellers).flat().sort()).toEqual(rows.map(({ name }) => name))
+  expect(Object.values(sellerTables).flat().sort()).toEqual(rows.map(({ name }) => name))
 })
 
-test('a seller without a past is deleted with all that was kept for it, and the feed is told of its alarms', async () => {
+test('a seller without a past is deleted with all its rows, and the feed contains its alarms', async () => {
   for (const sellerId of ['S', 'T'])
-    for (const table of tablesOfSellers.bookkeeping.filter((table) => !/alarms|sellers/.test(table))) await plant(table, sellerId)
+    for (const table of sellerTables.bookkeeping.filter((table) => !/alarms|sellers/.test(table))) await plant(table, sellerId)
   await stopSeller(stage.database, { ...mark('S'), resumes: 0 }, 'correct them')
-  await tellAlarms(stage.database)
+  await recordAlarmChanges(stage.database)
   const ended = { sellerId: 'S', kind: 'report-faulty', subject: '2026-03' } as const
   await stage.database.transaction(async (tx) => {
     await raiseAlarm(tx, ended, 'a column is missing')
     await resolveAlarm(tx, ended)
   })
   const operation = ordersEndpoint.operations.get
-  const budgets = ['S', 'S2'].map((sellerId) => nameOfBucket({ sellerId, operation, scope: null }))
+  const budgets = ['S', 'S2'].map((sellerId) => bucketName({ sellerId, operation, scope: null }))
   for (const name of budgets)
     await stage.database.execute(
-      `INSERT INTO tallyman.rate_buckets (name, version, memory, changed_at) VALUES ($1, 1, '', now())`,
+      `INSERT INTO tallyman.rate_limits (name, version, state, changed_at) VALUES ($1, 1, '', now())`,
       name,
     )
 
   expect(await remove()).toEqual({ outcome: 'deleted' })
-  for (const table of tablesOfSellers.bookkeeping) expect([table, await countOf(table)]).toEqual([table, 0])
-  for (const table of tablesOfSellers.bookkeeping.filter((table) => table !== 'tallyman.alarms'))
-    expect([table, await countOf(table, 'T')]).toEqual([table, 1])
-  expect(await stage.database.query('SELECT name FROM tallyman.rate_buckets')).toEqual([{ name: budgets[1] }])
+  for (const table of sellerTables.bookkeeping) expect([table, await countExpression(table)]).toEqual([table, 0])
+  for (const table of sellerTables.bookkeeping.filter((table) => table !== 'tallyman.alarms'))
+    expect([table, await countExpression(table, 'T')]).toEqual([table, 1])
+  expect(await stage.database.query('SELECT name FROM tallyman.rate_limits')).toEqual([{ name: budgets[1] }])
   expect(await listed()).toEqual(['T'])
-  expect((await told()).map(([type, sellerId]) => [type, sellerId])).toEqual([
+  expect((await readRecorded()).map(([type, sellerId]) => [type, sellerId])).toEqual([
     ['seller.stopped', 'S'],
     ['alarm.raised', 'S'],
     ['alarm.resolved', 'S'],
@@ -103,7 +111,7 @@ test('a seller without a past is deleted with all that was kept for it, and the 
     ['alarm.resolved', 'S'],
     ['seller.removed', 'S'],
   ])
-  expect((await told()).at(-1)?.[2]).toEqual({ actor: 'Ada', reason: 'mistyped', deleted: true })
+  expect((await readRecorded()).at(-1)?.[2]).toEqual({ actor: 'Ada', reason: 'mistyped', deleted: true })
   expect(await acts()).toMatchObject([
     { actor: 'Ada', sellerId: 'S', subject: 'S', reason: 'mistyped', details: { deleted: true, alarms: 1 } },
   ])
@@ -112,11 +120,11 @@ test('a seller without a past is deleted with all that was kept for it, and the 
   expect(await acts()).toHaveLength(1)
 })
 
-test.each(tablesOfSellers.past)('a row of %s is a past, which hides the seller', async (table) => {
+test.each(sellerTables.past)('a row of %s is a past, which hides the seller', async (table) => {
   await plant(table)
   await stage.database.execute(`UPDATE tallyman.erp_event SET status = 'accepted'`)
   expect(await remove()).toMatchObject({ outcome: 'hidden' })
-  expect(await countOf(table)).toBe(1)
+  expect(await countExpression(table)).toBe(1)
   expect(await listed()).toEqual(['T'])
 })
 
@@ -142,18 +150,18 @@ describe('a seller with a past', () => {
       ['S'],
       [],
     ])
-    expect([...(await removedSellers(stage.database))]).toEqual(['S'])
+    expect([...(await findRemovedSellers(stage.database))]).toEqual(['S'])
     expect(await stage.database.prisma.alarm.findMany()).toMatchObject([
       { resolvedBy: 'Ada', resolvedReason: 'mistyped', told: 2 },
     ])
-    expect((await told()).at(-1)).toEqual(['seller.removed', 'S', { actor: 'Ada', reason: 'mistyped', deleted: false }])
-    const before = (await told()).length
+    expect((await readRecorded()).at(-1)).toEqual(['seller.removed', 'S', { actor: 'Ada', reason: 'mistyped', deleted: false }])
+    const before = (await readRecorded()).length
     expect(await remove({ actor: 'Ben' })).toEqual(first)
-    expect(await told()).toHaveLength(before)
+    expect(await readRecorded()).toHaveLength(before)
     expect((await listSellers(stage.database, null, 10, { state: null, sellers: 'S', removed: null })).items).toMatchObject([
       { removedBy: 'Ada' },
     ])
-    expect(await countOf('warehouse.orders')).toBe(1)
+    expect(await countExpression('warehouse.orders')).toBe(1)
   })
 
   test.each(['start', 'settings'] as const)('comes back when a process loads it (%s), paused if it was paused', async (by) => {
@@ -163,10 +171,10 @@ describe('a seller with a past', () => {
     expect((await listSellers(stage.database, null, 1)).items).toMatchObject([
       { sellerId: 'S', state: 'paused', reason: 'stock-taking', removedAt: null, removedBy: null },
     ])
-    expect((await told()).at(-1)).toEqual(['seller.returned', 'S', { by }])
-    // Once is told once.
+    expect((await readRecorded()).at(-1)).toEqual(['seller.returned', 'S', { by }])
+    // Once is reported once.
     await recordSellers(stage.database, [mark('S')], by)
-    expect((await told()).filter(([type]) => type === 'seller.returned')).toHaveLength(1)
+    expect((await readRecorded()).filter(([type]) => type === 'seller.returned')).toHaveLength(1)
   })
 
   test('that was stopped is tried anew when it comes back', async () => {
@@ -182,7 +190,7 @@ describe('a seller with a past', () => {
       `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at)
        SELECT 'S', 'orders', decode(lpad(to_hex(n), 8, '0'), 'hex'), '{}', 'no lines', now() FROM generate_series(1, 200) AS n`,
     )
-    const review = () => reviewAlarms({ database: stage.database, streams: [], sellerIds: [], nowOf: () => null, upForMs: 0 })
+    const review = () => reviewAlarms({ database: stage.database, streams: [], sellerIds: [], findNow: () => null, upForMs: 0 })
     await review()
     const isOpen = { resolvedAt: null, sellerId: 'S', kind: 'quarantine-growing' }
     expect(await stage.database.prisma.alarm.count({ where: isOpen })).toBe(1)
@@ -232,11 +240,11 @@ describe('a removal is refused', () => {
   })
 })
 
-describe('a process that loads the seller at the same moment', () => {
-  const load = (alongside: () => Promise<void> = async () => undefined) =>
+describe('a process that loads the seller at the same time', () => {
+  const load = (inSameTransaction: () => Promise<void> = async () => undefined) =>
     recordSellers(stage.database, [mark('S'), mark('T')], 'settings', async (tx) => {
-      await claimSellers(tx, process, 0)
-      await alongside()
+      await announceSellers(tx, process, 0)
+      await inSameTransaction()
     })
   const waiting = () =>
     eventually(async () =>
@@ -298,13 +306,13 @@ describe('a process that loads the seller at the same moment', () => {
     expect(outcomes).toContain('served')
   })
 
-  test('and that was not heard for long learns that its sellers were removed', async () => {
+  test('and that sent no heartbeat for long learns that its sellers were removed', async () => {
     await withPast()
     await remove()
     await remove({ sellerId: 'T' })
-    expect(await saySellersServed(stage.database, ['S', 'T'])).toEqual({ at: expect.any(Date), removed: ['S', 'T'] })
+    expect(await sendSellersHeartbeat(stage.database, ['S', 'T'])).toEqual({ at: expect.any(Date), removed: ['S', 'T'] })
     await load()
-    expect(await saySellersServed(stage.database, ['S', 'T'])).toMatchObject({ removed: [] })
+    expect(await sendSellersHeartbeat(stage.database, ['S', 'T'])).toMatchObject({ removed: [] })
     expect(await listed()).toEqual(['S', 'T'])
   })
 })

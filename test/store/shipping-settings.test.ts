@@ -3,13 +3,14 @@ import { parseShippingSettings } from '../../src/clients/marketplace/shipping-se
 import {
   findDifferingSettings,
   lockShippingSettings,
-  noteMissingSettings,
-  noteSettingsCreated,
+  markMissingSettings,
   readShippingSettings,
+  recordSettingsCreated,
   storeDifferingSettings,
   storeShippingSettings,
-} from '../../src/store/shipping-settings.ts'
+} from '../../src/store/campaigns/shipping-settings.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -22,7 +23,7 @@ const record = (wire: object) => {
   return parsed
 }
 
-/** Stores as a sync does: looks, then writes what differs. */
+/** Stores as a sync does: finds differing records, then writes them. */
 const store = async (wire: object, minute: number): Promise<number> => {
   const differing = await findDifferingSettings(stage.database, sellerId, [record(wire)])
   return stage.database.transaction((tx) => storeDifferingSettings(tx, sellerId, at(minute), differing))
@@ -35,8 +36,8 @@ const row = async () =>
        FROM warehouse.shipping_settings`,
     )
   )[0]
-const changes = () =>
-  stage.database.query<{ type: string; data: object }>('SELECT type, data FROM warehouse.changes ORDER BY seq')
+const changes = async () =>
+  (await numbered(stage.database)).query<{ type: string; data: object }>('SELECT type, data FROM warehouse.changes ORDER BY seq')
 
 test('settings become a row, and the same in another order change nothing', async () => {
   const [ups, usps] = settings().accountConfigs.carrierConfigs
@@ -62,9 +63,9 @@ test('settings become a row, and the same in another order change nothing', asyn
   ])
 })
 
-test('changed settings are told with before and after, the old version is kept, and late news change nothing', async () => {
+test('changed settings are recorded with before and after, the old version is kept, and late observations change nothing', async () => {
   await store(settings(), 1)
-  await stage.database.transaction((tx) => noteSettingsCreated(tx, sellerId))
+  await stage.database.transaction((tx) => recordSettingsCreated(tx, sellerId))
   expect(await row()).toMatchObject({ source: 'command' })
   // A field that nobody knows here is kept, and is no change of the settings.
   expect(await store(settings({ version: 2 }), 2)).toBe(1)
@@ -91,7 +92,7 @@ test('an amount that is written otherwise is no change', async () => {
     return settings({ carrierConfigs: [{ ...ups, configurations }] })
   }
   await store(priced(4.9), 1)
-  await stage.database.transaction((tx) => noteSettingsCreated(tx, sellerId))
+  await stage.database.transaction((tx) => recordSettingsCreated(tx, sellerId))
   await store(priced('4.90'), 2)
   expect(await row()).toMatchObject({ source: 'command', observed_at: at(2) })
   await store(priced('4.91'), 3)
@@ -99,9 +100,9 @@ test('an amount that is written otherwise is no change', async () => {
   expect((await changes()).map((change) => change.type)).toEqual(['shipping_settings.created', 'shipping_settings.changed'])
 })
 
-test('settings that are gone are noted and told once, and count as new when they come back', async () => {
+test('missing settings are marked and recorded once, and count as new when they return', async () => {
   await store(settings(), 2)
-  const note = (minute: number) => stage.database.transaction((tx) => noteMissingSettings(tx, sellerId, at(minute)))
+  const note = (minute: number) => stage.database.transaction((tx) => markMissingSettings(tx, sellerId, at(minute)))
   expect(await note(1)).toBe(0)
   expect(await readShippingSettings(stage.database, sellerId)).toMatchObject({
     observedAt: at(2),
@@ -119,7 +120,7 @@ test('settings that are gone are noted and told once, and count as new when they
   ])
 })
 
-test('stored by many at once, they are one row and one change', async () => {
+test('stored concurrently, they are one row and one change', async () => {
   const one = record(settings())
   await Promise.all(
     Array.from({ length: 8 }, (_, minute) =>

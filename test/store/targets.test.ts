@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { parseBehavioralAudience, parseContextualTarget } from '../../src/clients/display/target-record.ts'
-import type { ParsedRecord } from '../../src/clients/record.ts'
-import { audienceKinds, audiencePart } from '../../src/domain/targeting.ts'
-import type { ListedStore } from '../../src/store/listed-records.ts'
-import { behavioralAudienceStore, contextualTargetStore } from '../../src/store/targets.ts'
+import type { ParsedRecord } from '../../src/clients/http/record.ts'
+import { audienceKinds, audiencePart } from '../../src/domain/campaigns/targeting.ts'
+import { behavioralAudienceStore, contextualTargetStore } from '../../src/store/campaigns/targets.ts'
+import type { ListedStore } from '../../src/store/versioned/listed-records.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -17,13 +18,14 @@ const save = async <T>(store: ListedStore<T>, observedAt: Date, parsed: ParsedRe
 }
 const contextual = (minute: number, wire: string) => save(contextualTargetStore, at(minute), parseContextualTarget(wire))
 const behavioral = (minute: number, wire: string) => save(behavioralAudienceStore, at(minute), parseBehavioralAudience(wire))
-const changes = () => stage.database.query('SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq', sellerId)
+const changes = async () =>
+  (await numbered(stage.database)).query('SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq', sellerId)
 
 const biggest = '9223372036854775807'
 const target = (more = '') =>
   `{"id":${biggest},"name":"Pans","taxonPath":"Home|Pans","reach":["TIER 1","TIER_6"],"isDisabled":false${more}}`
 
-test('a target keeps its 64-bit id, its tiers and their bands, and is told once', async () => {
+test('a target keeps its 64-bit id, its tiers and their bands, and is reported once', async () => {
   expect(await contextual(1, target())).toBe(1)
   expect(await contextual(2, target())).toBe(0)
   expect(
@@ -60,7 +62,7 @@ test('a target keeps its 64-bit id, its tiers and their bands, and is told once'
   ])
 })
 
-test('a disabled target is told with what it was, and is not usable any more', async () => {
+test('a disabled target is reported with its previous state, and is no longer usable', async () => {
   const usable = () =>
     stage.database.query('SELECT tactic, id, reach_bands, audience_type FROM warehouse.usable_targets ORDER BY tactic')
   const audience = (disabled: boolean) =>
@@ -91,18 +93,18 @@ test('a disabled target is told with what it was, and is not usable any more', a
   expect(await usable()).toHaveLength(1)
 })
 
-test('only what belongs to the part that was read can be gone from it', async () => {
+test('only records of the part that was read can be missing from it', async () => {
   const kinds = ['RETAIL/HISTORICAL', 'RETAIL/PREDICTIVE', 'BRAND/HISTORICAL', 'CUSTOM/EXTERNAL', 'CUSTOM/ADVANCED']
   for (const [index, kind] of kinds.entries()) {
     const [audienceType, attribute] = kind.split('/')
     await behavioral(1, JSON.stringify({ id: index, audienceType, attribute, isDisabled: false }))
   }
-  const gone = (part: string, ...keys: string[]) =>
-    behavioralAudienceStore.findGone(stage.database, sellerId, part, new Set(keys))
-  expect(await gone('RETAIL/HISTORICAL')).toEqual(['0'])
-  expect(await gone('RETAIL/HISTORICAL', '0')).toEqual([])
-  expect(await gone('CUSTOM', '4')).toEqual(['3'])
+  const findMissing = (part: string, ...keys: string[]) =>
+    behavioralAudienceStore.findMissing(stage.database, sellerId, part, new Set(keys))
+  expect(await findMissing('RETAIL/HISTORICAL')).toEqual(['0'])
+  expect(await findMissing('RETAIL/HISTORICAL', '0')).toEqual([])
+  expect(await findMissing('CUSTOM', '4')).toEqual(['3'])
   // Each stored kind of the specification belongs to the one part that lists it.
-  const parts = await Promise.all(audienceKinds.map((kind) => gone(audiencePart(kind))))
+  const parts = await Promise.all(audienceKinds.map((kind) => findMissing(audiencePart(kind))))
   expect(parts.flat().sort()).toEqual(['0', '1', '2', '3', '4'])
 })

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { parseTaxonomyNode } from '../../src/clients/display/taxonomy-record.ts'
-import type { TaxonomyNode } from '../../src/domain/taxonomy.ts'
-import { taxonomyStore } from '../../src/store/taxonomies.ts'
-import type { StorableRecord } from '../../src/store/versions.ts'
+import type { TaxonomyNode } from '../../src/domain/campaigns/taxonomy.ts'
+import { taxonomyStore } from '../../src/store/campaigns/taxonomies.ts'
+import type { StorableRecord } from '../../src/store/versioned/versions.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -28,9 +29,10 @@ const store = async (observedAt: Date, ...records: StorableRecord<TaxonomyNode>[
   const differing = await taxonomyStore.findDiffering(stage.database, sellerId, records)
   return stage.database.transaction((tx) => taxonomyStore.store(tx, sellerId, observedAt, differing))
 }
-const changes = () => stage.database.query('SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq', sellerId)
+const changes = async () =>
+  (await numbered(stage.database)).query('SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq', sellerId)
 
-test('nodes become rows, and are told once', async () => {
+test('nodes become rows, and are reported once', async () => {
   expect(await store(at(1), pans(290), tools)).toBe(2)
   expect(await store(at(2), pans(290), tools)).toBe(0)
   expect(
@@ -65,7 +67,7 @@ test('nodes become rows, and are told once', async () => {
   ])
 })
 
-test('another count is told with the one before, an older observation changes nothing', async () => {
+test('another count is recorded with the previous one, an older observation changes nothing', async () => {
   await store(at(1), pans(290))
   expect(await store(at(3), pans(300))).toBe(1)
   expect(await store(at(2), pans(250))).toBe(0)
@@ -88,26 +90,26 @@ test('another count is told with the one before, an older observation changes no
   ).toEqual([{ record_key: '3 | Home | Kitchen | Pans', count: '290' }])
 })
 
-test('a version that says the same in other words is kept, but not told', async () => {
+test('a version with the same content in another form is kept, but not recorded', async () => {
   await store(at(1), pans(290))
   const { rawText, ...same } = pans(290)
   expect(await store(at(2), { ...same, rawText: rawText.replace('{', '{ ') })).toBe(1)
   expect(await changes()).toHaveLength(1)
 })
 
-test('what a level does not show any more is gone, once, and comes back', async () => {
+test('a node that a level no longer shows is marked once, and returns', async () => {
   await store(at(1), pans(290), tools)
-  const gone = (level: number, ...keys: string[]) =>
-    taxonomyStore.findGone(stage.database, sellerId, String(level), new Set(keys))
-  expect(await gone(3, '3 | Home | Kitchen | Pans')).toEqual([])
-  expect(await gone(2)).toEqual([])
-  expect(await gone(3, '1 | Tools')).toEqual(['3 | Home | Kitchen | Pans'])
+  const findMissing = (level: number, ...keys: string[]) =>
+    taxonomyStore.findMissing(stage.database, sellerId, String(level), new Set(keys))
+  expect(await findMissing(3, '3 | Home | Kitchen | Pans')).toEqual([])
+  expect(await findMissing(2)).toEqual([])
+  expect(await findMissing(3, '1 | Tools')).toEqual(['3 | Home | Kitchen | Pans'])
   const noteMissing = async (minute: number) =>
     stage.database.transaction((tx) => taxonomyStore.noteMissing(tx, sellerId, at(minute), ['3 | Home | Kitchen | Pans']))
   expect(await noteMissing(0)).toBe(0)
   expect(await noteMissing(2)).toBe(1)
   expect(await noteMissing(3)).toBe(0)
-  expect(await gone(3)).toEqual([])
+  expect(await findMissing(3)).toEqual([])
   const missing = () => stage.database.query('SELECT missing_since FROM warehouse.taxonomy_nodes WHERE level = 3')
   expect(await missing()).toEqual([{ missing_since: at(2) }])
   // A late answer from before that does not bring it back.
@@ -123,7 +125,7 @@ test('what a level does not show any more is gone, once, and comes back', async 
   expect(await stage.database.query('SELECT 1 FROM tallyman.superseded_versions')).toEqual([])
 })
 
-test('two writers at once store and tell a node once', async () => {
+test('two concurrent writers store and record a node once', async () => {
   const differing = await taxonomyStore.findDiffering(stage.database, sellerId, [pans(1)])
   const both = await Promise.all(
     [at(1), at(1)].map((observedAt) =>

@@ -1,11 +1,12 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts'
-import { isDatabaseAway } from '../../src/store/faults.ts'
-import { prepared } from '../../src/store/prepared.ts'
-import { atOnce } from '../../src/store/together.ts'
+import { runPipelined } from '../../src/store/commit/query-batching.ts'
+import { type Database, openDatabase, type Transaction } from '../../src/store/db/database.ts'
+import { isDatabaseUnavailable } from '../../src/store/db/errors.ts'
+import { prepared } from '../../src/store/db/prepared-statements.ts'
+import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 const stage = withDatabase({ each: 'test', connections: 2 })
 
@@ -45,7 +46,7 @@ describe('values arrive', () => {
     expect(await stage.database.query(`SELECT ${sql} AS value`)).toEqual([{ value }])
   })
 
-  test('of a session in another time zone as the moments that they are', async () => {
+  test('of a session in another time zone as the correct times', async () => {
     const value = await stage.database.transaction(async (tx) => {
       await tx.execute(`SET LOCAL TimeZone = 'Asia/Kolkata'`)
       const [row] = await tx.query<{ value: Date }>(`SELECT timestamptz '2026-11-23 04:30:00Z' AS value`)
@@ -64,11 +65,11 @@ describe('values arrive', () => {
   })
 })
 
-test('times are the moments that they are where the database has another time zone and another form of dates', async () => {
+test('times are correct where the database has another time zone and another form of dates', async () => {
   const database = new URL(stage.url).pathname.slice(1)
   await stage.database.execute(`ALTER DATABASE "${database}" SET TimeZone = 'Asia/Kolkata'`)
   await stage.database.execute(`ALTER DATABASE "${database}" SET DateStyle = 'SQL, DMY'`)
-  const other = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+  const other = openDatabase({ findVocabulary, url: stage.url, connections: 1 })
   try {
     const stoppedAt = new Date('2026-11-23T04:30:00.123Z')
     await other.prisma.seller.create({ data: { sellerId: 'a', state: 'stopped', stoppedAt } })
@@ -136,7 +137,7 @@ describe('typed queries within a transaction', () => {
     expect(await stage.database.prisma.seller.findMany({ select: { resumes: true } })).toEqual([{ resumes: 0 }])
   })
 
-  test('take no other connection, however many transactions are under way', async () => {
+  test('take no other connection, however many transactions are open', async () => {
     const ids = ['a', 'b', 'c', 'd', 'e', 'f']
     await Promise.all(
       ids.map((sellerId) =>
@@ -165,7 +166,7 @@ describe('a transaction', () => {
     expect(await sellers()).toEqual(['a'])
   })
 
-  test('whose statement failed unnoticed says so, and has changed nothing', async () => {
+  test('whose statement failed unnoticed reports it, and has changed nothing', async () => {
     const work = stage.database.transaction(async (tx) => {
       await addSeller(tx, 'a')
       await tx.query('SELECT 1 / 0').catch(() => undefined)
@@ -193,12 +194,12 @@ describe('a transaction', () => {
     await stage.database.transaction((tx) => addSeller(tx, 'a'))
     goesOn.resolve()
     const error = await long
-    expect(isDatabaseAway(error), String(error)).toBe(true)
+    expect(isDatabaseUnavailable(error), String(error)).toBe(true)
     expect(await sellers()).toEqual(['a'])
   })
 
   test('gives its connection back once its time is over, though its work goes on', async () => {
-    const database = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+    const database = openDatabase({ findVocabulary, url: stage.url, connections: 1 })
     try {
       const goesOn = Promise.withResolvers<void>()
       const long = database.transaction(
@@ -219,7 +220,7 @@ describe('a transaction', () => {
     }
   })
 
-  test('tells what failed first, not what failed after it', async () => {
+  test('reports what failed first, not what failed after it', async () => {
     const failing = (code: string) => `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$`
     const sent = stage.database.transaction(async (tx) => {
       tx.send(failing('40P01'))
@@ -227,7 +228,7 @@ describe('a transaction', () => {
     })
     await expect(sent).rejects.toMatchObject({ code: '40P01' })
     const asked = stage.database.transaction((tx) =>
-      atOnce(
+      runPipelined(
         tx,
         async () => {
           await tx.query('SELECT 1')
@@ -236,7 +237,7 @@ describe('a transaction', () => {
         () => tx.execute(failing('55P03')),
       ),
     )
-    expect(isDatabaseAway(await thrownBy(asked))).toBe(true)
+    expect(isDatabaseUnavailable(await thrownBy(asked))).toBe(true)
     const typed = stage.database.transaction(async (tx) => {
       await addSeller(tx, 'a')
       await Promise.all([tx.prisma.seller.create({ data: { sellerId: 'a', state: 'active' } }), tx.query('SELECT 2')])
@@ -244,7 +245,7 @@ describe('a transaction', () => {
     expect(await thrownBy(typed)).not.toMatchObject({ code: '25P02' })
   })
 
-  test('sends what is asked at once in its order', async () => {
+  test('sends concurrent statements in their order', async () => {
     const answers = await stage.database.transaction(async (tx) =>
       Promise.all([
         addSeller(tx, 'a'),
@@ -268,7 +269,7 @@ describe('a transaction', () => {
     })
     await expect(work).rejects.toMatchObject({ name: 'StatementFailed', code: '23505' })
     expect(await sellers()).toEqual(['a'])
-    expect(await stage.database.prisma.change.count()).toBe(0)
+    expect(await (await numbered(stage.database)).prisma.change.count()).toBe(0)
     const thrown = stage.database.transaction(async (tx) => {
       tx.send(named, 'a')
       throw new Error('undone')
@@ -303,9 +304,9 @@ describe('a statement that a connection has prepared', () => {
   test.each([
     ['whose answer has another type now', changeType, '0A000', ask],
     ['whose answer has another type now, and is not waited for', changeType, '0A000', send],
-    ['that the server does not know any more', forget, '26000', ask],
+    ['that the server no longer knows', forget, '26000', ask],
   ])('and %s fails once', async (_name, change, code, work) => {
-    const database = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+    const database = openDatabase({ findVocabulary, url: stage.url, connections: 1 })
     try {
       await database.execute('CREATE TABLE changing (value int)')
       await database.transaction(work)
@@ -318,7 +319,7 @@ describe('a statement that a connection has prepared', () => {
   })
 
   test('and that fails unnoticed, since its work has failed meanwhile, fails once', async () => {
-    const database = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+    const database = openDatabase({ findVocabulary, url: stage.url, connections: 1 })
     try {
       await database.execute('CREATE TABLE changing (value int)')
       await database.transaction(ask)
@@ -336,7 +337,7 @@ describe('a statement that a connection has prepared', () => {
 
   test('does not cost the connection where it fails by itself', async () => {
     const pid = prepared('SELECT pg_backend_pid() AS pid, 1 / $1::int AS quotient')
-    const database = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+    const database = openDatabase({ findVocabulary, url: stage.url, connections: 1 })
     const ofSession = (divisor: number) => database.transaction((tx) => tx.query<{ pid: number }>(pid, divisor))
     try {
       const [before] = await ofSession(1)

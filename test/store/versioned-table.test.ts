@@ -2,16 +2,16 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { parseCampaign } from '../../src/clients/marketplace/campaign-record.ts'
 import { parseSalesChannel } from '../../src/clients/marketplace/sales-channel-record.ts'
 import { parseShippingSettings } from '../../src/clients/marketplace/shipping-settings-record.ts'
-import { findDifferingCampaigns, storeDifferingCampaigns } from '../../src/store/campaigns.ts'
-import type { SqlRunner, Transaction } from '../../src/store/database.ts'
-import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory-log.ts'
-import { findDifferingOrders, storeDifferingOrders } from '../../src/store/orders.ts'
-import { beginReport, completeReport } from '../../src/store/reconciliation-reports.ts'
-import { findDifferingRows, storeDifferingRows } from '../../src/store/reconciliation-rows.ts'
-import { findDifferingReturns, storeDifferingReturns } from '../../src/store/returns.ts'
-import { salesChannelStore } from '../../src/store/sales-channels.ts'
-import { findDifferingSettings, storeDifferingSettings } from '../../src/store/shipping-settings.ts'
-import type { DifferingRecord, StorableRecord } from '../../src/store/versions.ts'
+import { findDifferingCampaigns, storeDifferingCampaigns } from '../../src/store/campaigns/campaigns.ts'
+import { salesChannelStore } from '../../src/store/campaigns/sales-channels.ts'
+import { findDifferingSettings, storeDifferingSettings } from '../../src/store/campaigns/shipping-settings.ts'
+import type { SqlRunner, Transaction } from '../../src/store/db/database.ts'
+import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory/inventory-log.ts'
+import { beginReport, completeReport } from '../../src/store/inventory/reconciliation-reports.ts'
+import { findDifferingRows, storeDifferingRows } from '../../src/store/inventory/reconciliation-rows.ts'
+import { findDifferingOrders, storeDifferingOrders } from '../../src/store/orders/orders.ts'
+import { findDifferingReturns, storeDifferingReturns } from '../../src/store/orders/returns.ts'
+import type { DifferingRecord, StorableRecord } from '../../src/store/versioned/versions.ts'
 import { wireReturnSample } from '../clients/samples.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
 import { withDatabase } from '../support/database.ts'
@@ -45,7 +45,7 @@ interface Steps<T> {
 
 /** The same table without the type of its records. */
 const table = <T>(name: string, resource: string, { record, find, store }: Steps<T>) => {
-  const look = (numbers: readonly number[], version: number) =>
+  const findByNumber = (numbers: readonly number[], version: number) =>
     find(
       stage.database,
       sellerId,
@@ -54,10 +54,10 @@ const table = <T>(name: string, resource: string, { record, find, store }: Steps
   return {
     name,
     resource,
-    keyOf: (number: number): string => record(number, 0).key,
-    /** Looks now; what is answered stores what was found. */
-    looked: async (numbers: readonly number[], version: number) => {
-      const differing = await look(numbers, version)
+    buildKey: (number: number): string => record(number, 0).key,
+    /** Finds differing records; the result stores them later. */
+    findDiffering: async (numbers: readonly number[], version: number) => {
+      const differing = await findByNumber(numbers, version)
       return {
         found: differing.length,
         store: (tx: Transaction, minute: number) => store(tx, sellerId, at(minute), differing),
@@ -123,17 +123,17 @@ beforeEach(async () => {
   await completeReport(stage.database, await beginReport(stage.database, report), 0)
 })
 
-const save = async ({ looked }: Table, numbers: readonly number[], version: number, minute: number): Promise<number> => {
-  const { found, store } = await looked(numbers, version)
+const save = async ({ findDiffering }: Table, numbers: readonly number[], version: number, minute: number): Promise<number> => {
+  const { found, store } = await findDiffering(numbers, version)
   await stage.database.transaction((tx) => store(tx, minute))
   return found
 }
-const rowsOf = ({ name }: Table) =>
+const listRows = ({ name }: Table) =>
   stage.database.query<{ observed_at: Date; hash: string; first_seen_at: Date; changed_at: Date }>(
     `SELECT observed_at, encode(raw_hash, 'hex') AS hash, first_seen_at, changed_at FROM warehouse.${name} WHERE seller_id = $1`,
     sellerId,
   )
-const versionsOf = ({ resource }: Table) =>
+const readVersions = ({ resource }: Table) =>
   stage.database.query<{ record_key: string; hash: string }>(
     `SELECT record_key, encode(raw_hash, 'hex') AS hash FROM tallyman.superseded_versions WHERE seller_id = $1 AND resource = $2`,
     sellerId,
@@ -143,50 +143,50 @@ const versionsOf = ({ resource }: Table) =>
 describe.each([...tables, oneRow].map((each) => ({ ...each })))('$name', (each) => {
   test('a record is written when it differs, and the version before is kept', async () => {
     expect(await save(each, [1], 1, 1)).toBe(1)
-    const [first] = await rowsOf(each)
+    const [first] = await listRows(each)
     expect(await save(each, [1], 1, 2)).toBe(0)
-    expect(await rowsOf(each)).toEqual([first])
+    expect(await listRows(each)).toEqual([first])
     expect(await save(each, [1], 2, 3)).toBe(1)
-    const [second] = await rowsOf(each)
+    const [second] = await listRows(each)
     expect(second).toMatchObject({ observed_at: at(3), first_seen_at: first?.first_seen_at })
     expect(second?.hash).not.toBe(first?.hash)
-    expect(await versionsOf(each)).toEqual([{ record_key: each.keyOf(1), hash: first?.hash }])
+    expect(await readVersions(each)).toEqual([{ record_key: each.buildKey(1), hash: first?.hash }])
   })
 
   test('an older observation overwrites nothing', async () => {
     await save(each, [1], 2, 3)
-    const rows = await rowsOf(each)
+    const rows = await listRows(each)
     await save(each, [1], 1, 2)
-    expect(await rowsOf(each)).toEqual(rows)
-    expect(await versionsOf(each)).toEqual([])
+    expect(await listRows(each)).toEqual(rows)
+    expect(await readVersions(each)).toEqual([])
   })
 
-  test('a record that someone else stores between the look and the write is met again under its lock', async () => {
-    const newer = await each.looked([1], 2)
+  test('a record that another transaction stores between the probe and the write is found again under its lock', async () => {
+    const newer = await each.findDiffering([1], 2)
     await save(each, [1], 1, 1)
-    const [first] = await rowsOf(each)
+    const [first] = await listRows(each)
     await stage.database.transaction((tx) => newer.store(tx, 2))
-    expect(await rowsOf(each)).toMatchObject([{ observed_at: at(2) }])
-    expect(await versionsOf(each)).toEqual([{ record_key: each.keyOf(1), hash: first?.hash }])
+    expect(await listRows(each)).toMatchObject([{ observed_at: at(2) }])
+    expect(await readVersions(each)).toEqual([{ record_key: each.buildKey(1), hash: first?.hash }])
   })
 })
 
-// Returns are never asked for by name, so that none can be answered with "not there".
+// Returns are never requested by id, so that the marketplace cannot answer that one is missing.
 const vanishing = [...tables, oneRow].filter(({ name }) => name !== 'returns')
 
 test.each(vanishing.map((each) => ({ ...each })))(
-  'of $name a record that was gone is written although its text is the same',
+  'of $name a missing record is written although its text is the same',
   async (each) => {
     await save(each, [1], 1, 1)
     await stage.database.execute(`UPDATE warehouse.${each.name} SET missing_since = now() WHERE seller_id = $1`, sellerId)
     expect(await save(each, [1], 1, 2)).toBe(1)
-    const gone = await stage.database.query(
+    const found = await stage.database.query(
       `SELECT 1 FROM warehouse.${each.name} WHERE seller_id = $1 AND missing_since IS NOT NULL`,
       sellerId,
     )
-    expect(gone).toEqual([])
-    expect(await rowsOf(each)).toMatchObject([{ observed_at: at(2) }])
-    expect(await versionsOf(each)).toEqual([])
+    expect(found).toEqual([])
+    expect(await listRows(each)).toMatchObject([{ observed_at: at(2) }])
+    expect(await readVersions(each)).toEqual([])
   },
 )
 
@@ -200,7 +200,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** How many rows of the tables of `warehouse` a plan has gone through, by table. */
+/** The number of rows of `warehouse` tables that a plan has read, by table. */
 const rowsRead = (node: PlanNode, into: Map<string, number> = new Map()): ReadonlyMap<string, number> => {
   const name = node['Relation Name']
   if (name !== undefined && node['Node Type'] !== 'ModifyTable') {
@@ -220,7 +220,7 @@ describe.each(tables.map((each) => ({ ...each })))('whatever the planner thinks 
       1,
       1,
     )
-    const { found, store } = await each.looked([7, 8], 2)
+    const { found, store } = await each.findDiffering([7, 8], 2)
     expect(found).toBe(2)
     const plans: ReadonlyMap<string, number>[] = []
     await stage.database.transaction(async (tx) => {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type ChangeType, changeTypes, isChangeType } from '../../src/domain/changes/catalogue.ts'
-import type { SqlRunner, Transaction } from '../../src/store/database.ts'
+import { numberChanges } from '../../src/store/changes/change-numbers.ts'
+import type { SqlRunner, Transaction } from '../../src/store/db/database.ts'
 
 /** What a change may have instead of its data: nothing, of a test that writes rows by SQL, and the mark of an erased buyer. */
 const isEmptied = (data: unknown): boolean => isDeepStrictEqual(data, {}) || isDeepStrictEqual(data, { erased: true })
@@ -23,9 +24,15 @@ export const recordEmptied = (
   change: { readonly sellerId: string; readonly type: ChangeType; readonly purchaseOrderId?: string },
 ): void => Reflect.apply(tx.record, tx, [{ ...change, data: {} }])
 
+/** The same database, once all that was recorded is numbered: `warehouse.changes` may be read now. */
+export const numbered = async <Sql extends SqlRunner>(sql: Sql): Promise<Sql> => {
+  await numberChanges(sql)
+  return sql
+}
+
 /** Whatever a test has recorded is of a type of the catalogue, with its data: thirty of each type are looked at. */
 export const expectCatalogued = async (sql: SqlRunner): Promise<void> => {
-  const rows = await sql.query<{ type: string; data: unknown }>(
+  const rows = await (await numbered(sql)).query<{ type: string; data: unknown }>(
     `SELECT type, data FROM (SELECT type, data, row_number() OVER (PARTITION BY type ORDER BY seq DESC) AS place FROM warehouse.changes) c
      WHERE place <= 30`,
   )

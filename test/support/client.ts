@@ -1,7 +1,7 @@
-import { createInProcessBudget } from '../../src/clients/budget.ts'
-import type { MarketplaceClient } from '../../src/clients/client.ts'
+import type { MarketplaceClient } from '../../src/clients/http/client.ts'
 import { createMarketplaceClient } from '../../src/clients/marketplace/marketplace.ts'
 import { specification } from '../../src/clients/marketplace/profiles/specification.ts'
+import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
 
 /** The client of a seller whose marketplace nobody can reach: it words requests, and every call fails. */
 export const unreachableClient = (sellerId: string): MarketplaceClient =>

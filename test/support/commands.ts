@@ -1,6 +1,6 @@
-import type { OrderCommandContent } from '../../src/domain/command.ts'
-import { insertCommands } from '../../src/store/command-steps.ts'
-import type { Database, Transaction } from '../../src/store/database.ts'
+import type { OrderCommandContent } from '../../src/domain/commands/command.ts'
+import { insertCommands } from '../../src/store/commands/command-steps.ts'
+import type { Database, Transaction } from '../../src/store/db/database.ts'
 
 type Content<Kind extends OrderCommandContent['kind']> = Extract<OrderCommandContent, { readonly kind: Kind }>
 type Parcel = Content<'ship'>['payload']['parcels'][number]
@@ -9,7 +9,7 @@ type Parcel = Content<'ship'>['payload']['parcels'][number]
 export const acknowledgement: Content<'acknowledge'> = { kind: 'acknowledge', payload: {} }
 
 /** One parcel with so many units of lines. */
-export const parcelOf = (
+export const buildParcel = (
   trackingNumber: string,
   units: Readonly<Record<string, number>>,
   more: Partial<Parcel> = {},

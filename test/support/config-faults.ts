@@ -1,4 +1,4 @@
-import { InvalidConfig, readConfig } from '../../src/config.ts'
+import { InvalidConfig, readConfig } from '../../src/config/config.ts'
 
 /** The faults that the settings of these variables have. */
 export const configFaults = (variables: Readonly<Record<string, string>>): readonly string[] => {

@@ -1,4 +1,4 @@
-import { intervalSettings } from '../../src/jobs/sync/resources.ts'
+import { intervalSettings } from '../../src/domain/sync/intervals.ts'
 import { eventually } from './eventually.ts'
 import { type Program, startProgram } from './process.ts'
 
@@ -44,10 +44,10 @@ export const startTestDaemon = async (
 }
 
 /** A connection that was begun while Postgres was away may take its whole time-out before the next is tried. */
-const startPatienceMs = 50_000
+const startTimeoutMs = 50_000
 
 const untilUp = async (program: Program, ready: boolean): Promise<TestDaemon> => {
-  const [, url = ''] = await program.says(/"console":"(http:[^"]+)\/"/, startPatienceMs)
+  const [, url = ''] = await program.says(/"console":"(http:[^"]+)\/"/, startTimeoutMs)
   const call: TestDaemon['call'] = async (method, route, body) => {
     const answer = await fetch(`${url}${route}`, {
       method,

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
-import type { VocabularyOf } from '../../src/domain/vocabulary.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import type { FindVocabulary } from '../../src/domain/values/vocabulary.ts'
+import { type Database, openDatabase } from '../../src/store/db/database.ts'
 import { expectCatalogued } from './changes.ts'
 import { dropDatabase, makeDatabase } from './postgres.ts'
-import { vocabularyOf } from './vocabulary.ts'
+import { findVocabulary } from './vocabulary.ts'
 
 /** A migrated database of a file's own. What it holds can be read within hooks and tests only. */
 export interface TestDatabase {
@@ -24,12 +24,12 @@ export const withDatabase = ({
 }: {
   readonly each?: 'file' | 'test'
   readonly connections?: number
-  readonly vocabularyOf?: VocabularyOf
+  readonly findVocabulary?: FindVocabulary
 } = {}): TestDatabase => {
   let opened: TestDatabase | null = null
   const open = async (): Promise<void> => {
     const url = await makeDatabase()
-    opened = { url, database: openDatabase({ vocabularyOf, url, ...options }) }
+    opened = { url, database: openDatabase({ findVocabulary, url, ...options }) }
   }
   const close = async (): Promise<void> => {
     const { database, url } = now()

@@ -23,7 +23,7 @@ export interface ToldParcel {
 }
 
 /** A parcel with units of lines. */
-export const toldParcel = (trackingNumber: string, ...lines: readonly Units[]): ToldParcel => ({
+export const reportedParcel = (trackingNumber: string, ...lines: readonly Units[]): ToldParcel => ({
   carrier: 'UPS',
   trackingNumber,
   shippedAt: '2026-11-20T10:00:00Z',
@@ -38,7 +38,7 @@ export const accepted = (order: NamedOrder, id = `${order.purchaseOrderId}-accep
 })
 
 /** The dispatch of parcels of an order. */
-export const dispatchOf = (order: NamedOrder, id: string, ...parcels: readonly ToldParcel[]): ErpEvent => ({
+export const buildDispatch = (order: NamedOrder, id: string, ...parcels: readonly ToldParcel[]): ErpEvent => ({
   id,
   type: 'erp.shipment.dispatched',
   data: { ...order, parcels },
@@ -46,10 +46,10 @@ export const dispatchOf = (order: NamedOrder, id: string, ...parcels: readonly T
 
 /** The dispatch of one parcel, known by its number, with units of line 1. Told twice it is the same event. */
 export const dispatched = (order: NamedOrder, parcel: number, quantity: number): ErpEvent =>
-  dispatchOf(
+  buildDispatch(
     order,
     `${order.purchaseOrderId}-ship-${parcel}`,
-    toldParcel(`1Z${order.purchaseOrderId}${parcel}`, { lineNumber: '1', quantity }),
+    reportedParcel(`1Z${order.purchaseOrderId}${parcel}`, { lineNumber: '1', quantity }),
   )
 
 /** The event as a CloudEvent in structured mode. */

@@ -26,9 +26,9 @@ const watched = <Value>(value: Value, at: string, read: Set<string>): Value => {
   })
 }
 
-const pathsOf = (value: unknown, at: string): string[] =>
+const listPaths = (value: unknown, at: string): string[] =>
   typeof value === 'object' && value !== null
-    ? Object.entries(value).flatMap(([key, inner]) => [`${at}/${key}`, ...pathsOf(inner, `${at}/${key}`)])
+    ? Object.entries(value).flatMap(([key, inner]) => [`${at}/${key}`, ...listPaths(inner, `${at}/${key}`)])
     : []
 
 /**
@@ -44,7 +44,7 @@ export const manifestFaults = (manifest: Manifest): readonly string[] => {
   } catch (error) {
     return [String(error)]
   }
-  return pathsOf(manifest, '')
+  return listPaths(manifest, '')
     .filter((place) => !read.has(place))
     .map((place) => `${place}: is no field of ${kind}`)
 }

@@ -1,4 +1,4 @@
-import type { OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
+import type { OrderLine, PurchaseOrder } from '../../src/domain/orders/order.ts'
 
 /** What a buyer pays for a line: for the item or, under any other type, for its shipping. */
 export const charge = (amount: string, tax: string | null = null, chargeType = 'PRODUCT', currency = 'USD') => {
@@ -27,6 +27,7 @@ export const orderLine = (
   ordered,
   units: { acknowledged: ordered, shipped: 0, cancelled: 0, refunded: 0, ...units },
   statuses: [],
+  shipments: [],
   charges: [charge(`${ordered}.00`)],
   refundedAmount: '0',
   refundReasons: [],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { freePort } from '../../src/free-port.ts'
+import { freePort } from '../../src/util/net/free-port.ts'
 import { eventually } from './eventually.ts'
 
 const run = promisify(execFile)
@@ -57,9 +57,9 @@ export const startOwnPostgres = async (programs: string): Promise<OwnPostgres> =
       stdio: 'ignore',
     },
   )
-  const addressOf = (name: string): string => `postgresql://owner@127.0.0.1:${port}/${name}`
+  const buildAddress = (name: string): string => `postgresql://owner@127.0.0.1:${port}/${name}`
   const ask = async (sql: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: addressOf('postgres') })
+    const client = new pg.Client({ connectionString: buildAddress('postgres') })
     // `connect` rejects with the same fault.
     client.on('error', () => undefined)
     await client.connect()
@@ -72,7 +72,7 @@ export const startOwnPostgres = async (programs: string): Promise<OwnPostgres> =
     database: async () => {
       made += 1
       await ask(`CREATE DATABASE own_${made}`)
-      return addressOf(`own_${made}`)
+      return buildAddress(`own_${made}`)
     },
     stop: async () => {
       const ended = child.exitCode === null ? once(child, 'exit') : null

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { unprivilegedUser } from '../../src/embedded/unprivileged-user.ts'
-import { freePort } from '../../src/free-port.ts'
+import { freePort } from '../../src/util/net/free-port.ts'
 import { eventually } from './eventually.ts'
 
 const program = process.env['PGBOUNCER'] ?? 'pgbouncer'

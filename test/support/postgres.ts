@@ -6,7 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate } from '../../src/store/db/migrate.ts'
 
 /** A Postgres of the tests' own, in a temporary folder. */
 export interface TestPostgres {
@@ -61,7 +61,7 @@ const makeMigrated = async (url: string): Promise<void> => {
 }
 
 /** A copy of a cluster that is at rest; answers its folder. */
-export const copyOf = async (cluster: string): Promise<string> => {
+export const readCopy = async (cluster: string): Promise<string> => {
   const folder = await makeFolder()
   // With owners and modes, which Postgres insists on.
   await promisify(execFile)('cp', ['-a', `${cluster}/.`, folder])
@@ -94,7 +94,7 @@ const createDatabase = async (url: string, template: string): Promise<string> =>
  */
 export const startTestPostgres = async (settings: readonly string[] = []): Promise<TestPostgres> => {
   const cluster = process.env['TALLYMAN_TEST_CLUSTER']
-  const folder = cluster === undefined ? await makeFolder() : await copyOf(cluster)
+  const folder = cluster === undefined ? await makeFolder() : await readCopy(cluster)
   const server = await startIn(folder, settings)
   let migrated = cluster === undefined ? undefined : Promise.resolve()
   return {

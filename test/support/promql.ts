@@ -29,7 +29,7 @@ export const dashboardPanels = () =>
   dashboardSchema.parse(JSON.parse(readFileSync('deploy/grafana/dashboard.json', 'utf8'))).panels
 
 /** What a PromQL expression names: its metrics, and the labels that it asks for or groups by, by their texts. @throws when it is no PromQL */
-export const namesOf = (expression: string): { readonly metrics: readonly string[]; readonly labels: readonly string[] } => {
+export const listNames = (expression: string): { readonly metrics: readonly string[]; readonly labels: readonly string[] } => {
   const metrics: string[] = []
   const labels: string[] = []
   parser.parse(expression).iterate({

@@ -3,7 +3,7 @@ import { openPool } from './pool.ts'
 
 const pools = new Map<string, pg.Pool>()
 
-const poolOf = (databaseUrl: string): pg.Pool => {
+const buildPool = (databaseUrl: string): pg.Pool => {
   const known = pools.get(databaseUrl)
   if (known !== undefined) return known
   const pool = openPool({ connectionString: databaseUrl, idleTimeoutMillis: 1_000, allowExitOnIdle: true })
@@ -19,4 +19,4 @@ export const query = async <Row extends object>(
   databaseUrl: string,
   sql: string,
   values: readonly unknown[] = [],
-): Promise<Row[]> => (await poolOf(databaseUrl).query<Row>(sql, values.length === 0 ? undefined : [...values])).rows
+): Promise<Row[]> => (await buildPool(databaseUrl).query<Row>(sql, values.length === 0 ? undefined : [...values])).rows

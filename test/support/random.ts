@@ -1,5 +1,5 @@
 /** Repeatable random numbers from 0 to below 1: the same seed gives the same ones on every machine (mulberry32). Not for secrets. */
-export const randomOf = (seed: number): (() => number) => {
+export const buildRandom = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
-import { freePort } from '../../src/free-port.ts'
-import type { RedisTls } from '../../src/redis-address.ts'
+import { freePort } from '../../src/util/net/free-port.ts'
+import type { RedisTls } from '../../src/util/net/redis-address.ts'
 import { eventually } from './eventually.ts'
 
 /** A Redis of the tests' own, in a temporary folder, keeping nothing over a restart. */

@@ -1,6 +1,6 @@
 import type { Reporter, TestCase } from 'vitest/node'
 
-/** Names, at the end of a run, the tests that passed only when they were repeated: each is to be mended, not hidden. */
+/** Names, at the end of a run, the tests that passed only when they were repeated: each is to be repaired, not hidden. */
 export default class RepeatedTests implements Reporter {
   readonly #names: string[] = []
 

@@ -1,5 +1,5 @@
-import type { CommandJob, CommandParts } from '../../src/jobs/commands/engine.ts'
-import { readOpenCommand, runAsRead } from '../../src/jobs/commands/run.ts'
+import type { CommandJob, CommandParts } from '../../src/jobs/commands/engine/engine.ts'
+import { readOpenCommand, runAsRead } from '../../src/jobs/commands/engine/run.ts'
 import type { JobOutcome } from '../../src/queues/jobs.ts'
 
 /** Executes the next step of a command, as the daemon does for a job. */

@@ -1,10 +1,10 @@
-import type { PurchaseOrder } from '../../src/domain/order.ts'
-import type { ReturnOrder } from '../../src/domain/return.ts'
-import type { Database } from '../../src/store/database.ts'
-import { findDifferingOrders, type StoredOrders, storeDifferingOrders, storeOrder } from '../../src/store/orders.ts'
-import { findDifferingReturns, storeDifferingReturns } from '../../src/store/returns.ts'
-import { readOrder } from '../../src/store/stored-orders.ts'
-import type { StorableRecord } from '../../src/store/versions.ts'
+import type { PurchaseOrder } from '../../src/domain/orders/order.ts'
+import type { ReturnOrder } from '../../src/domain/orders/return.ts'
+import type { Database } from '../../src/store/db/database.ts'
+import { findDifferingOrders, type StoredOrders, storeDifferingOrders, storeOrder } from '../../src/store/orders/orders.ts'
+import { findDifferingReturns, storeDifferingReturns } from '../../src/store/orders/returns.ts'
+import { readOrder } from '../../src/store/orders/stored-orders.ts'
+import type { StorableRecord } from '../../src/store/versioned/versions.ts'
 
 /** One page of records of a seller, all observed at once. */
 interface RecordPage<T> {

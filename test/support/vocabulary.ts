@@ -1,14 +1,14 @@
 import { vocabulary } from '../../src/clients/marketplace/vocabulary.ts'
-import type { VocabularyOf } from '../../src/domain/vocabulary.ts'
+import type { FindVocabulary } from '../../src/domain/values/vocabulary.ts'
 
 /** The words of the specification, whosever data it is. */
-export const vocabularyOf: VocabularyOf = () => vocabulary
+export const findVocabulary: FindVocabulary = () => vocabulary
 
 export const {
   hour: pacificHour,
   midnight: pacificMidnight,
-  dayOf: pacificDay,
-  monthOf: pacificMonth,
+  formatDay: pacificDay,
+  formatMonth: pacificMonth,
   monthBounds,
 } = vocabulary.calendar
 

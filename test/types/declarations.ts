@@ -1,7 +1,7 @@
 import openapiTS, { astToString } from 'openapi-typescript'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
 import { startServer } from '../http/support.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
 
 const beginning = `// Made from the schemas of the interface by npm run types. Types of answers, events and changes: import type { … } from 'tallyman/types'.
 `
@@ -32,7 +32,7 @@ export type Problem = Schemas['Problem'];
 
 /** The OpenAPI document of a server; it asks nothing of a database. */
 export const documentOfServer = async (): Promise<string> => {
-  const database = openDatabase({ url: 'postgresql://127.0.0.1:1/none', vocabularyOf })
+  const database = openDatabase({ url: 'postgresql://127.0.0.1:1/none', findVocabulary })
   const server = await startServer(database)
   try {
     return JSON.stringify((await server.json('/openapi.json')).body)
@@ -43,5 +43,5 @@ export const documentOfServer = async (): Promise<string> => {
 }
 
 /** The text of types/index.d.ts for a document. */
-export const declarationsOf = async (document: string): Promise<string> =>
+export const readDeclarations = async (document: string): Promise<string> =>
   `${beginning}${astToString(await openapiTS(document, { silent: true }))}${ending}`

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isChangeType } from '../../src/domain/changes/catalogue.ts'
-import { declarationsOf, documentOfServer } from './declarations.ts'
+import { documentOfServer, readDeclarations } from './declarations.ts'
 
 const run = promisify(execFile)
 let document: string
@@ -78,7 +78,7 @@ test('what is posted to endpoints is described as a webhook, with the headers of
 })
 
 test('types/index.d.ts is what the document makes of it: npm run types writes it', async () => {
-  expect(await readFile('types/index.d.ts', 'utf8')).toBe(await declarationsOf(document))
+  expect(await readFile('types/index.d.ts', 'utf8')).toBe(await readDeclarations(document))
 })
 
 const consumer = `import type { Change, ChangeOf, ErpEvent, ErpEventOf, OrderSummary } from 'tallyman/types'

@@ -17,7 +17,7 @@ beforeEach(async () => {
   sender = createSender(stage.database)
   server = await startServer(stage.database, {
     webhooks: {
-      refusalOf: (url) => refusalOfUrl(url, true),
+      findUrlFault: (url) => refusalOfUrl(url, true),
       test: (endpoint, signal) => deliverTest(sender.parts, endpoint, signal),
     },
   })
@@ -76,13 +76,13 @@ test('an endpoint is made, read, changed and removed; its secret is in the answe
 
 test('endpoints are found by state and by whose changes they get, as a table too', async () => {
   for (const sellerId of ['s-1', 's-2', null]) await send('POST', '/v1/webhooks', { url: receiver.url, sellerId })
-  const sellersOf = async (query: string) =>
+  const findSellers = async (query: string) =>
     listAt((await server.json(`/v1/webhooks?${query}`)).body, 'items')
       .map((one) => at(one, 'sellerId') ?? '')
       .sort()
-  expect(await sellersOf('sellerId=s-1')).toEqual(['', 's-1'])
-  expect(await sellersOf('state=active')).toEqual(['', 's-1', 's-2'])
-  expect(await sellersOf('state=paused')).toEqual([])
+  expect(await findSellers('sellerId=s-1')).toEqual(['', 's-1'])
+  expect(await findSellers('state=active')).toEqual(['', 's-1', 's-2'])
+  expect(await findSellers('state=paused')).toEqual([])
   const table = await (await server.fetch('/v1/webhooks?sellerId=s-2', { headers: { accept: 'text/csv' } })).text()
   expect(
     parse<Record<string, string>>(table, { columns: true })

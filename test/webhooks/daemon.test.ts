@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { type Database, openDatabase } from '../../src/store/db/database.ts'
 import { cli } from '../cli/run.ts'
 import { sandboxSeller } from '../daemon/support.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
@@ -11,12 +11,12 @@ import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
-import { eventOf, type Receiver, startReceiver } from './receiver.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
+import { buildEvent, type Receiver, startReceiver } from './receiver.ts'
 import { tell } from './rig.ts'
 
 const kinds = hasRedisServer() ? (['postgres', 'redis'] as const) : (['postgres'] as const)
-const patienceMs = 60_000
+const maxWaitMs = 60_000
 const madeSchema = z.object({ id: z.string(), secret: z.string() })
 
 describe.each(kinds)('a daemon with queues in %s', (kind) => {
@@ -36,7 +36,7 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-webhooks-'))
     const redis = kind === 'redis' ? await startTestRedis() : null
     const databaseUrl = await postgres.database()
-    database = openDatabase({ url: databaseUrl, vocabularyOf, connections: 4 })
+    database = openDatabase({ url: databaseUrl, findVocabulary, connections: 4 })
     environment = {
       ...sandboxSeller,
       DATABASE_URL: databaseUrl,
@@ -75,11 +75,11 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
     expect(made.status).toBe(201)
     return madeSchema.parse(made.body)
   }
-  const orderOf = (message: { readonly body: string }): string => JSON.parse(message.body).subject
-  const numbersOf = (receiver: Receiver, order: string): readonly number[] =>
-    receiver.received.filter((message) => orderOf(message) === order).map(({ body }) => Number(JSON.parse(body).id))
+  const orderExpression = (message: { readonly body: string }): string => JSON.parse(message.body).subject
+  const listNumbers = (receiver: Receiver, order: string): readonly number[] =>
+    receiver.received.filter((message) => orderExpression(message) === order).map(({ body }) => Number(JSON.parse(body).id))
   /** So many changes of each of these orders, in turns. */
-  const tellOf = async (orders: readonly string[], each: number): Promise<void> => {
+  const readTell = async (orders: readonly string[], each: number): Promise<void> => {
     for (let count = 0; count < each; count += 1)
       await database.transaction(async (tx) => {
         for (const purchaseOrderId of orders) tx.record({ sellerId: 's-1', type: 'order.missing', purchaseOrderId, data: {} })
@@ -91,11 +91,11 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
     const receiver = await receive()
     const { id, secret } = await add(receiver)
     const orders = ordersNamed('a', 10)
-    await tellOf(orders, 6)
-    await eventually(async () => expect(receiver.received).toHaveLength(60), patienceMs)
-    for (const message of receiver.received) expect(eventOf(secret, message).type).toBe('order.missing')
+    await readTell(orders, 6)
+    await eventually(async () => expect(receiver.received).toHaveLength(60), maxWaitMs)
+    for (const message of receiver.received) expect(buildEvent(secret, message).type).toBe('order.missing')
     for (const order of orders) {
-      const numbers = numbersOf(receiver, order)
+      const numbers = listNumbers(receiver, order)
       expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b))
     }
     // Other changes happen too.
@@ -103,7 +103,7 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
       const text = await (await fetch(`${daemon.url}/metrics`)).text()
       expect(text).toMatch(/tallyman_webhook_lag_changes 0/)
       return text
-    }, patienceMs)
+    }, maxWaitMs)
     expect(metrics).toMatch(/tallyman_webhook_deliveries_total\{outcome="delivered"\} 60/)
     expect(metrics).toMatch(/tallyman_webhook_endpoints\{state="active"\} 1/)
     expect(metrics).toMatch(/tallyman_webhook_pending_deliveries 0/)
@@ -120,31 +120,31 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
     expect((await tallyman('webhooks')).out).toMatch(new RegExp(`^${id} +active +${receiver.url} +order\\.missing +all *$`, 'm'))
     expect(await tallyman('webhooks', 'test', id)).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^the test message arrived: HTTP 204 in \d+ ms\n$/),
+      out: expect.stringMatching(/^the test message was delivered: HTTP 204 in \d+ ms\n$/),
     })
     receiver.answer(500)
     expect(await tallyman('webhooks', 'test', id)).toMatchObject({
       code: 1,
-      talk: expect.stringContaining('did not arrive: HTTP 500'),
+      messages: expect.stringContaining('was not delivered: HTTP 500'),
     })
     receiver.answer(204)
-    expect((await tallyman('webhooks', 'pause', id)).out).toBe(`webhook ${id} is paused; nothing is forgotten\n`)
-    await tellOf(['later'], 2)
+    expect((await tallyman('webhooks', 'pause', id)).out).toBe(`webhook ${id} is paused; changes are kept until it is resumed\n`)
+    await readTell(['later'], 2)
     expect((await tallyman('webhooks', 'resume', id)).out).toContain(`webhook ${id} is active`)
-    await eventually(async () => expect(numbersOf(receiver, 'later')).toHaveLength(2), patienceMs)
+    await eventually(async () => expect(listNumbers(receiver, 'later')).toHaveLength(2), maxWaitMs)
     const rotated = z
       .object({ secret: z.string() })
       .parse(JSON.parse((await tallyman('webhooks', 'rotate', id, '--overlap', '60', '--json')).out))
     expect((await tallyman('webhooks', 'redeliver', id, '--after', '0', '--before', '4')).out).toBe('3 messages are sent again\n')
-    await eventually(async () => expect(receiver.received).toHaveLength(60 + 2 + 2 + 3), patienceMs)
+    await eventually(async () => expect(receiver.received).toHaveLength(60 + 2 + 2 + 3), maxWaitMs)
     const again = receiver.received.slice(-3)
     for (const message of again)
-      for (const key of [secret, rotated.secret]) expect(eventOf(key, message).type).toBe('order.missing')
+      for (const key of [secret, rotated.secret]) expect(buildEvent(key, message).type).toBe('order.missing')
     expect((await tallyman('webhooks', 'deliveries', id, '--limit', '2')).out).toMatch(/^\d+ +\d+ +delivered +1 +HTTP 204 /m)
     expect(await tallyman('webhooks', 'redeliver', id)).toMatchObject({ code: 2 })
     receiver.answer(410)
-    await tellOf(['last'], 1)
-    await eventually(async () => expect((await tallyman('webhooks')).out).toMatch(/^wh_\w+ +disabled /m), patienceMs)
+    await readTell(['last'], 1)
+    await eventually(async () => expect((await tallyman('webhooks')).out).toMatch(/^wh_\w+ +disabled /m), maxWaitMs)
     expect((await tallyman('doctor')).out).toMatch(
       /^warn {2}webhooks: the webhook wh_\w+ is disabled: the receiver answered 410/m,
     )
@@ -163,9 +163,9 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
       ['order.missing', 'b'],
       ['order.missing', 'b'],
     ])
-    await eventually(async () => expect(receiver.received).toHaveLength(3), patienceMs)
+    await eventually(async () => expect(receiver.received).toHaveLength(3), maxWaitMs)
     expect(performance.now() - startedMs).toBeGreaterThan(5_000)
-    expect(numbersOf(receiver, 'b').map((seq, _i, all) => seq - (all[0] ?? 0))).toEqual([0, 0, 1])
+    expect(listNumbers(receiver, 'b').map((seq, _i, all) => seq - (all[0] ?? 0))).toEqual([0, 0, 1])
   }, 90_000)
 
   test('killed in the middle and started again it delivers the rest, and each order in its order', async () => {
@@ -174,8 +174,8 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
     receiver.answer(() => ({ raw: (response) => void setTimeout(() => response.writeHead(204).end(), delayMs) }))
     await add(receiver)
     const orders = ordersNamed('k', 25)
-    await tellOf(orders, 12)
-    await eventually(async () => expect(receiver.received.length).toBeGreaterThan(40), patienceMs)
+    await readTell(orders, 12)
+    await eventually(async () => expect(receiver.received.length).toBeGreaterThan(40), maxWaitMs)
     await daemon.program.kill()
     const before = receiver.received.length
     expect(before).toBeLessThan(300)
@@ -183,12 +183,12 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
     await startDaemon()
     await eventually(
       async () => expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(300),
-      patienceMs,
+      maxWaitMs,
     )
     for (const order of orders) {
-      const numbers = numbersOf(receiver, order)
+      const numbers = listNumbers(receiver, order)
       expect(new Set(numbers).size).toBe(12)
-      // What was under way when it was killed comes again, before what follows it.
+      // What was in progress when it was killed comes again, before what follows it.
       expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
     }
     expect(receiver.received.length - 300).toBeLessThanOrEqual(32)
@@ -213,8 +213,8 @@ describe.each(kinds)('a daemon with queues in %s', (kind) => {
         round += 1
         const before = steady.received.length
         const startedMs = performance.now()
-        await tellOf(ordersNamed(`s${round}`, messages), 1)
-        await eventually(async () => expect(steady.received.length - before).toBe(messages), patienceMs)
+        await readTell(ordersNamed(`s${round}`, messages), 1)
+        await eventually(async () => expect(steady.received.length - before).toBe(messages), maxWaitMs)
         return arrivedAtMs - startedMs
       }
       await timeOne()

@@ -1,14 +1,20 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { deliver, fanOutChanges } from '../../src/jobs/webhooks/deliver.ts'
-import { listAlarms } from '../../src/store/operator-queries.ts'
-import { removePast } from '../../src/store/retention.ts'
-import { claimDelivery, dueDeliveries, fanOut, settleFailed } from '../../src/store/webhook-deliveries.ts'
-import { changeWebhook, readWebhook, rotateWebhookSecret } from '../../src/store/webhook-endpoints.ts'
-import { listDeliveries, readWebhookFigures, redeliverByIds, redeliverRange, reviewBehind } from '../../src/store/webhook-log.ts'
+import { listAlarms } from '../../src/store/commands/operator-queries.ts'
+import { removeOldData } from '../../src/store/privacy/retention.ts'
+import { claimDelivery, createDeliveries, findDueDeliveries, settleFailed } from '../../src/store/webhooks/webhook-deliveries.ts'
+import { changeWebhook, readWebhook, rotateWebhookSecret } from '../../src/store/webhooks/webhook-endpoints.ts'
+import {
+  listDeliveries,
+  readWebhookGauges,
+  redeliverByIds,
+  redeliverRange,
+  reviewBehindAlarms,
+} from '../../src/store/webhooks/webhook-log.ts'
 import { selfSignedCertificate } from '../clients/certificate.ts'
 import { withDatabase } from '../support/database.ts'
-import { type Answer, eventOf, type Receiver, startReceiver } from './receiver.ts'
+import { type Answer, buildEvent, type Receiver, startReceiver } from './receiver.ts'
 import { addEndpoint, createSender, letPass, secret, tell } from './rig.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -41,11 +47,11 @@ const alarms = async () =>
       100,
     )
   ).items.map(({ kind, subject }) => `${kind} ${subject}`)
-const stateOf = async (id = 'wh_1') => (await readWebhook(stage.database, id))?.state
+const findState = async (id = 'wh_1') => (await readWebhook(stage.database, id))?.state
 const seqs = (messages: Receiver['received'] = receiver.received): readonly string[] =>
   messages.map(({ body }) => JSON.parse(body).id)
 
-const firstOf = ([message]: Receiver['received']) => {
+const firstLines = ([message]: Receiver['received']) => {
   if (message === undefined) throw new Error('nothing came')
   return message
 }
@@ -60,7 +66,7 @@ describe('a message', () => {
     await letPass(stage.database, 6 * second)
     await sender.run()
     const mine = receiver.received.filter(({ body }) => body.includes('order.seen'))
-    const [event, again] = mine.map((message) => eventOf(secret, message))
+    const [event, again] = mine.map((message) => buildEvent(secret, message))
     expect(event).toMatchObject({
       id: '1',
       source: '/tallyman/s-1',
@@ -79,9 +85,9 @@ describe('a message', () => {
       'content-type': 'application/cloudevents+json; charset=utf-8',
       'user-agent': 'Tallyman/test',
     })
-    expect(() => eventOf(`whsec_${Buffer.from('another secret, of other bytes').toString('base64')}`, firstOf(mine))).toThrow(
-      /signature/i,
-    )
+    expect(() =>
+      buildEvent(`whsec_${Buffer.from('another secret, of other bytes').toString('base64')}`, firstLines(mine)),
+    ).toThrow(/signature/i)
   })
 
   test('comes once to each endpoint that wants its type and its seller', async () => {
@@ -115,15 +121,15 @@ describe('a message', () => {
     await sender.run()
     const [first] = receiver.received
     if (first === undefined) throw new Error('nothing came')
-    expect(eventOf(secret, first).id).toBe('1')
-    expect(eventOf(fresh, first).id).toBe('1')
+    expect(buildEvent(secret, first).id).toBe('1')
+    expect(buildEvent(fresh, first).id).toBe('1')
     await letPass(stage.database, 2 * hour)
     await tell(stage.database, [['order.seen', 'b']])
     await sender.run()
     const second = receiver.received[1]
     if (second === undefined) throw new Error('nothing came')
-    expect(eventOf(fresh, second).id).toBe('2')
-    expect(() => eventOf(secret, second)).toThrow(/signature/i)
+    expect(buildEvent(fresh, second).id).toBe('2')
+    expect(() => buildEvent(secret, second)).toThrow(/signature/i)
   })
 })
 
@@ -255,7 +261,7 @@ describe('a receiver that fails', () => {
     await letPass(stage.database, day)
     await sender.run()
     expect(receiver.received).toHaveLength(1)
-    expect(await stateOf()).toBe('disabled')
+    expect(await findState()).toBe('disabled')
     expect(await alarms()).toEqual(['webhook-stopped wh_1'])
     receiver.answer(200)
     await stage.database.transaction((tx) => changeWebhook(tx, 'wh_1', { state: 'active' }))
@@ -285,7 +291,7 @@ describe('a receiver that fails', () => {
     expect(seqs().filter((seq) => seq === '1')).toHaveLength(10)
     // What comes after it of the same order came after it was given up.
     expect(seqs().lastIndexOf('1')).toBeLessThan(seqs().indexOf('2'))
-    expect(await stateOf()).toBe('active')
+    expect(await findState()).toBe('active')
     expect(await alarms()).toEqual(['webhook-given-up wh_1'])
     receiver.answer(204)
     const [failed] = await log()
@@ -303,7 +309,7 @@ describe('a message that several processes find due at once', () => {
     await addEndpoint(stage.database, receiver.url)
     await tell(stage.database, [['order.seen', 'PO 1']])
     while ((await fanOutChanges(stage.database)).more);
-    const [due] = await dueDeliveries(stage.database)
+    const [due] = await findDueDeliveries(stage.database)
     receiver.answer(() => ({ raw: (response) => void setTimeout(() => response.writeHead(500).end(), 200) }))
     const senders = twoSenders()
     const { signal } = new AbortController()
@@ -319,12 +325,12 @@ describe('a message that several processes find due at once', () => {
     while ((await fanOutChanges(stage.database)).more);
     const stopping = new AbortController()
     receiver.answer(() => ({ raw: () => stopping.abort(new Error('the process ends')) }))
-    const [due] = await dueDeliveries(stage.database)
+    const [due] = await findDueDeliveries(stage.database)
     await expect(deliver(sender.parts, due?.id ?? 0n, stopping.signal)).rejects.toThrow('the process ends')
-    expect(await dueDeliveries(stage.database)).toEqual([due])
+    expect(await findDueDeliveries(stage.database)).toEqual([due])
 
     expect(await claimDelivery(stage.database, due?.id ?? 0n, 30 * second)).toMatchObject({ attempt: 0 })
-    expect(await dueDeliveries(stage.database)).toEqual([])
+    expect(await findDueDeliveries(stage.database)).toEqual([])
     expect(await claimDelivery(stage.database, due?.id ?? 0n, 30 * second)).toBeNull()
     await letPass(stage.database, 30 * second)
     receiver.answer(204)
@@ -336,7 +342,7 @@ describe('a message that several processes find due at once', () => {
     await addEndpoint(stage.database, receiver.url)
     await tell(stage.database, [['order.seen', 'PO 1']])
     while ((await fanOutChanges(stage.database)).more);
-    const [due] = await dueDeliveries(stage.database)
+    const [due] = await findDueDeliveries(stage.database)
     const first = await claimDelivery(stage.database, due?.id ?? 0n, 0)
     const second = await claimDelivery(stage.database, due?.id ?? 0n, 0)
     if (first === null || second === null) throw new Error('it was not due')
@@ -386,7 +392,7 @@ test('several processes that read the feed while changes are written make one me
   const reader = async (): Promise<void> => {
     for (let last = false; !last; ) {
       last = !writing
-      for (let more = true; more; ) more = await fanOut(stage.database, 'wh_1')
+      for (let more = true; more; ) more = await createDeliveries(stage.database, 'wh_1')
     }
   }
   const writers = Array.from({ length: 4 }, (_, writer) =>
@@ -399,7 +405,7 @@ test('several processes that read the feed while changes are written make one me
   await Promise.all(writers)
   writing = false
   await Promise.all(readers)
-  for (let more = true; more; ) more = await fanOut(stage.database, 'wh_1')
+  for (let more = true; more; ) more = await createDeliveries(stage.database, 'wh_1')
   expect((await log()).map(({ changeSequence }) => Number(changeSequence)).sort((a, b) => a - b)).toEqual(
     Array.from({ length: 160 }, (_, n) => n + 1),
   )
@@ -419,8 +425,8 @@ test('a receiver that is away for three days loses nothing, and gets each order 
   }
   expect(await log().then((all) => all.filter(({ status }) => status === 'delivered'))).toEqual([])
   expect(await alarms()).toEqual(['webhook-failing wh_1'])
-  expect(await stateOf()).toBe('active')
-  expect(await readWebhookFigures(stage.database)).toMatchObject({ active: 1, pending: told, oldest: expect.any(Date) })
+  expect(await findState()).toBe('active')
+  expect(await readWebhookGauges(stage.database)).toMatchObject({ active: 1, pending: told, oldest: expect.any(Date) })
   const before = receiver.received.length
   receiver.answer(200)
   for (let passed = 0; passed < 2 * day; passed += 4 * hour) {
@@ -438,7 +444,7 @@ test('a receiver that is away for three days loses nothing, and gets each order 
     expect(mine).toEqual([...mine].sort((a, b) => a - b))
   }
   expect(await alarms()).toEqual([])
-  expect(await readWebhookFigures(stage.database)).toMatchObject({ pending: 0, lag: 0, oldest: null })
+  expect(await readWebhookGauges(stage.database)).toMatchObject({ pending: 0, lag: 0, oldest: null })
 })
 
 test('a receiver that is away for longer is paused with an alarm; nothing is sent, nothing forgotten, and changes stay for it', async () => {
@@ -452,7 +458,7 @@ test('a receiver that is away for longer is paused with an alarm; nothing is sen
     await sender.run()
     await letPass(stage.database, 12 * hour)
   }
-  expect(await stateOf()).toBe('paused')
+  expect(await findState()).toBe('paused')
   expect(await alarms()).toEqual(['webhook-stopped wh_1'])
   const attempts = receiver.received.length
   expect(attempts).toBe(10)
@@ -461,16 +467,16 @@ test('a receiver that is away for longer is paused with an alarm; nothing is sen
   await sender.run()
   expect(receiver.received).toHaveLength(attempts)
   const keepMs = 90 * day
-  expect(await removePast(stage.database, 'changes', new Date(Date.now() - keepMs), 0)).toMatchObject({ removed: 0 })
-  await reviewBehind(stage.database, keepMs)
+  expect(await removeOldData(stage.database, 'changes', new Date(Date.now() - keepMs), 0)).toMatchObject({ removed: 0 })
+  await reviewBehindAlarms(stage.database, keepMs)
   expect(await alarms()).toEqual(expect.arrayContaining(['webhook-stopped wh_1', 'webhook-behind wh_1']))
   receiver.answer(200)
   await stage.database.transaction((tx) => changeWebhook(tx, 'wh_1', { state: 'active' }))
   await sender.run()
   expect([...seqs(receiver.received.slice(attempts))].sort()).toEqual(['1', '2', '3'])
-  await reviewBehind(stage.database, keepMs)
+  await reviewBehindAlarms(stage.database, keepMs)
   expect(await alarms()).toEqual([])
-  expect(await removePast(stage.database, 'changes', new Date(Date.now() - keepMs), 0)).toMatchObject({ removed: 3 })
+  expect(await removeOldData(stage.database, 'changes', new Date(Date.now() - keepMs), 0)).toMatchObject({ removed: 3 })
 })
 
 test('a disabled endpoint keeps no changes; resumed, it is told by alarms what went, and goes on with what is there', async () => {
@@ -483,7 +489,7 @@ test('a disabled endpoint keeps no changes; resumed, it is told by alarms what w
     ['order.seen', 'c'],
   ])
   await letPass(stage.database, 100 * day)
-  expect(await removePast(stage.database, 'changes', new Date(Date.now() - 90 * day), 0)).toMatchObject({ removed: 3 })
+  expect(await removeOldData(stage.database, 'changes', new Date(Date.now() - 90 * day), 0)).toMatchObject({ removed: 3 })
   await tell(stage.database, [['order.seen', 'd']])
   receiver.answer(200)
   await stage.database.transaction((tx) => changeWebhook(tx, 'wh_1', { state: 'active' }))
@@ -517,7 +523,7 @@ describe('a redelivery', () => {
   test('says that changes have gone', async () => {
     await tell(stage.database, [['order.seen', 'a']])
     await letPass(stage.database, 100 * day)
-    await removePast(stage.database, 'changes', new Date(), 0)
+    await removeOldData(stage.database, 'changes', new Date(), 0)
     await addEndpoint(stage.database, receiver.url, { after: 1n })
     expect(await stage.database.transaction((tx) => redeliverRange(tx, 'wh_1', { after: 0n, before: 9n }))).toEqual({ gone: 1n })
   })
@@ -547,6 +553,6 @@ test('old deliveries go, waiting ones stay; nothing of what was sent is stored',
   expect(receiver.received.filter(({ body }) => body.includes('Lovelace'))).toHaveLength(1)
   expect(JSON.parse(receiver.received.at(-1)?.body ?? '')).toMatchObject({ id: '1', data: { erased: true } })
   await letPass(stage.database, 40 * day)
-  expect(await removePast(stage.database, 'deliveries', new Date(Date.now() - 30 * day), 0)).toMatchObject({ removed: 1 })
+  expect(await removeOldData(stage.database, 'deliveries', new Date(Date.now() - 30 * day), 0)).toMatchObject({ removed: 1 })
   expect(await log()).toMatchObject([{ status: 'pending', changeSequence: 2n }])
 })

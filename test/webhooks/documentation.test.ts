@@ -45,7 +45,7 @@ test('the receiver of the page runs as it is written, takes each message once an
 
 test('the schedule of the page is that of the program', () => {
   const units: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000 }
-  const [, row = ''] = /\| after the one before \| at once \|(.*)\|/.exec(page) ?? []
+  const [, row = ''] = /\| after the previous one \| at once \|(.*)\|/.exec(page) ?? []
   const delays = row.split('|').map((cell) => {
     const [count = '', unit = ''] = cell.trim().split(' ')
     return Number(count) * (units[unit] ?? Number.NaN)

@@ -69,7 +69,7 @@ export const startReceiver = async (tls?: { readonly key: string; readonly cert:
 }
 
 /** The event of a message, verified by the official libraries. @throws when signature or event are wrong */
-export const eventOf = (secret: string, message: Received): CloudEvent<Record<string, unknown>> => {
+export const buildEvent = (secret: string, message: Received): CloudEvent<Record<string, unknown>> => {
   new Webhook(secret).verify(message.body, message.headers)
   const http: Message = { headers: message.headers, body: message.body }
   const event = HTTP.toEvent<Record<string, unknown>>(http)

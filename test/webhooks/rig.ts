@@ -1,10 +1,10 @@
 import type { ChangeType } from '../../src/domain/changes/catalogue.ts'
 import { type DeliveryOutcome, deliver, fanOutChanges, type WebhookParts } from '../../src/jobs/webhooks/deliver.ts'
 import { createWebhookTransport, type WebhookTransportOptions } from '../../src/jobs/webhooks/transport.ts'
-import type { Database } from '../../src/store/database.ts'
-import { dueDeliveries } from '../../src/store/webhook-deliveries.ts'
-import { createWebhook, type NewWebhook } from '../../src/store/webhook-endpoints.ts'
-import { recordEmptied } from '../support/changes.ts'
+import type { Database } from '../../src/store/db/database.ts'
+import { findDueDeliveries } from '../../src/store/webhooks/webhook-deliveries.ts'
+import { createWebhook, type NewWebhook } from '../../src/store/webhooks/webhook-endpoints.ts'
+import { numbered, recordEmptied } from '../support/changes.ts'
 
 /** What tests record: a type, and the order that it is about. */
 export type Told = readonly [type: ChangeType, purchaseOrderId?: string]
@@ -18,6 +18,7 @@ export const tell = async (database: Database, told: readonly Told[], sellerId =
     await database.transaction(async (tx) =>
       recordEmptied(tx, { sellerId, type, ...(purchaseOrderId === undefined ? {} : { purchaseOrderId }) }),
     )
+  await numbered(database)
 }
 
 /** Makes an endpoint of everything that happens from the first change on. */
@@ -43,7 +44,7 @@ export const createSender = (database: Database, options: Partial<WebhookTranspo
     /** Sends all that is due now. */
     run: async (): Promise<void> => {
       for (let more = true; more; ) more = (await fanOutChanges(database)).more
-      for (let due = await dueDeliveries(database); due.length > 0; due = await dueDeliveries(database))
+      for (let due = await findDueDeliveries(database); due.length > 0; due = await findDueDeliveries(database))
         await Promise.all(due.map(({ id }) => follow(id)))
     },
     close: () => transport.close(),

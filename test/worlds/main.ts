@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/db/database.ts'
 import { startTestPostgres } from '../support/postgres.ts'
-import { vocabularyOf } from '../support/vocabulary.ts'
-import { faultsOf, play } from './play.ts'
-import { worldOf } from './world.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
+import { listFaults, play } from './play.ts'
+import { buildWorld } from './world.ts'
 
 const whole = (text: string): number => {
   const value = Number(text)
@@ -29,11 +29,11 @@ let broken = 0
 let differences = 0
 const startedMs = performance.now()
 for (let at = 0; at < seeds.length; at += worldsOfOneDatabase) {
-  const database = openDatabase({ vocabularyOf, url: await postgres.database() })
+  const database = openDatabase({ findVocabulary, url: await postgres.database() })
   for (const seed of seeds.slice(at, at + worldsOfOneDatabase)) {
-    const world = worldOf(seed)
+    const world = buildWorld(seed)
     const played = await play(database, world)
-    const faults = faultsOf(world, played)
+    const faults = listFaults(world, played)
     differences += played.open.length + played.settled.length
     if (faults.length === 0) continue
     broken += 1

@@ -1,27 +1,28 @@
 import { stringify } from 'csv-stringify/sync'
 import { createRandom } from '../../sandbox/core/random.ts'
-import { readHeader, readLines, readRow } from '../../src/clients/marketplace/report-csv.ts'
-import { addMonths } from '../../src/domain/calendar.ts'
-import { rowKey } from '../../src/domain/reconciliation-report.ts'
-import { listClaims } from '../../src/store/claims.ts'
-import type { Database } from '../../src/store/database.ts'
-import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
-import { findDifferingEntries, noteGoneEntries, storeDifferingEntries } from '../../src/store/inventory-log.ts'
-import { lockSkus, noteLogReads } from '../../src/store/inventory-skus.ts'
-import { recordReasons } from '../../src/store/log-reasons.ts'
-import { beginReport, completeReport, findReport, finishReport } from '../../src/store/reconciliation-reports.ts'
+import { readHeader, readRow } from '../../src/clients/marketplace/reports/report-csv.ts'
+import { readLines } from '../../src/clients/marketplace/reports/report-lines.ts'
+import { rowKey } from '../../src/domain/inventory/reconciliation-report.ts'
+import { addMonths } from '../../src/domain/values/calendar.ts'
+import type { Database } from '../../src/store/db/database.ts'
+import { listClaims } from '../../src/store/inventory/claims.ts'
+import { reviewDiscrepancies } from '../../src/store/inventory/discrepancies.ts'
+import { findDifferingEntries, markMissingEntries, storeDifferingEntries } from '../../src/store/inventory/inventory-log.ts'
+import { lockSkus, recordLogReads } from '../../src/store/inventory/inventory-skus.ts'
+import { recordReasons } from '../../src/store/inventory/log-reasons.ts'
+import { beginReport, completeReport, findReport, finishReport } from '../../src/store/inventory/reconciliation-reports.ts'
 import {
   findDifferingRows,
-  noteGoneRows,
-  skusOfMonth,
+  findUnlistedSkus,
+  listMonthSkus,
+  markMissingRows,
   storeDifferingRows,
-  unlistedSkus,
-} from '../../src/store/reconciliation-rows.ts'
+} from '../../src/store/inventory/reconciliation-rows.ts'
 import { logRecord } from '../store/support/records.ts'
 import { charge, orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
 import { monthBounds, pacificMonth } from '../support/vocabulary.ts'
-import { cellsOf, type Item, type LogLine, type World } from './world.ts'
+import { type Item, type LogLine, listCells, type World } from './world.ts'
 
 /**
  * Plays a world into a database as the syncs would: its reports as files, its log entry by entry, in an order of chance, and then what the
@@ -57,7 +58,7 @@ const header = [
   'Adjustments',
 ]
 
-const batchOf = <Value>(values: readonly Value[], size: number): Value[][] =>
+const listBatch = <Value>(values: readonly Value[], size: number): Value[][] =>
   Array.from({ length: Math.ceil(values.length / size) }, (_, index) => values.slice(index * size, (index + 1) * size))
 
 const importReport = async (database: Database, sellerId: string, world: World, month: string, phase: 0 | 1): Promise<void> => {
@@ -65,7 +66,7 @@ const importReport = async (database: Database, sellerId: string, world: World, 
   const generatedAt = new Date(to.getTime() + (phase + 1) * 86_400_000)
   const lines = world.items.flatMap(({ sku, rows }) => {
     const row = rows[phase].get(month)
-    return row === undefined ? [] : [[`gtin-${sku}`, sku, ...cellsOf(row, world.signed).map(String)]]
+    return row === undefined ? [] : [[`gtin-${sku}`, sku, ...listCells(row, world.signed).map(String)]]
   })
   const file = Buffer.from(stringify([header, ...lines]))
   const pieces = (from = 0) =>
@@ -92,15 +93,17 @@ const importReport = async (database: Database, sellerId: string, world: World, 
   }
   const differing = await findDifferingRows(database, sellerId, records)
   const came = new Set(records.map(({ value }) => value.row.sku))
-  const stored = await skusOfMonth(database, sellerId, month, '', 10_000)
+  const stored = await listMonthSkus(database, sellerId, month, '', 10_000)
   const gone = stored.filter((sku) => !came.has(sku)).map((sku) => rowKey(month, sku))
   await database.transaction((tx) => storeDifferingRows(tx, sellerId, generatedAt, differing))
   await database.transaction(async (tx) => {
-    await noteGoneRows(tx, sellerId, generatedAt, gone)
-    await finishReport(tx, report, { rowCount: records.length, footerCount: 0, namelessCount: 0, byGtin: false })
+    await markMissingRows(tx, sellerId, generatedAt, gone)
+    const skippedLines = { header: 1, blank: 0, total: 0, text: 0, continued: 0 }
+    const counts = { lineCount: records.length + 1, rowCount: records.length, unreadCount: 0, namelessCount: 0, skippedLines }
+    await finishReport(tx, report, { ...counts, byGtin: false })
   })
   await database.transaction(async (tx) => {
-    const { skus } = await unlistedSkus(tx, sellerId, month, '')
+    const { skus } = await findUnlistedSkus(tx, sellerId, month, '')
     await reviewDiscrepancies(
       tx,
       sellerId,
@@ -109,7 +112,7 @@ const importReport = async (database: Database, sellerId: string, world: World, 
   })
 }
 
-const recordOf = (sku: string, { id, at, units, type, code, description, location }: LogLine) =>
+const findRecord = (sku: string, { id, at, units, type, code, description, location }: LogLine) =>
   logRecord(sku, {
     id,
     changedUnits: units,
@@ -131,14 +134,14 @@ const readLogs = async (
   const skus = items.map(({ sku }) => sku)
   // What has not changed since is not written again; the syncs' own tests show that.
   const changed = items.filter(({ log }) => phase === 0 || log[0] !== log[1])
-  const records = changed.flatMap(({ sku, log }) => log[phase].map((entry) => recordOf(sku, entry)))
+  const records = changed.flatMap(({ sku, log }) => log[phase].map((entry) => findRecord(sku, entry)))
   const differing = await findDifferingEntries(database, sellerId, records)
   await database.transaction(async (tx) => {
     await lockSkus(tx, sellerId, skus)
     const { touched } = await storeDifferingEntries(tx, sellerId, at, differing)
     const parts = items.map(({ sku, log }) => ({ sku, from, to: at, ids: log[phase].map(({ id }) => id), observedAt: at }))
-    const gone = await noteGoneEntries(tx, sellerId, parts)
-    const comparable = await noteLogReads(
+    const gone = await markMissingEntries(tx, sellerId, parts)
+    const comparable = await recordLogReads(
       tx,
       sellerId,
       skus.map((sku) => ({
@@ -178,7 +181,7 @@ const readFound = (database: Database, sellerId: string): Promise<Found[]> =>
     sellerId,
   )
 
-const nameOf = ({ month, sku, kind, report, expected }: Found): string => `${month} ${sku} ${kind} ${report}/${expected}`
+const buildName = ({ month, sku, kind, report, expected }: Found): string => `${month} ${sku} ${kind} ${report}/${expected}`
 
 /** Plays a world for a seller of its own. */
 export const play = async (database: Database, world: World): Promise<Played> => {
@@ -187,7 +190,7 @@ export const play = async (database: Database, world: World): Promise<Played> =>
   const { months, items } = world
   const bounds = { from: new Date(monthBounds(months[0]).from.getTime() - 86_400_000) }
   const at = (days: number): Date => new Date(monthBounds(months[2]).to.getTime() + days * 86_400_000)
-  const priceOf = new Map(items.map(({ sku, priceCents }) => [sku, priceCents]))
+  const priceByKey = new Map(items.map(({ sku, priceCents }) => [sku, priceCents]))
   const lines = items.map(({ sku, priceCents }, index) => ({
     ...orderLine(String(index + 1), sku, 1),
     charges: [{ ...charge((priceCents / 100).toFixed(2)), chargeName: 'Price' }],
@@ -200,7 +203,7 @@ export const play = async (database: Database, world: World): Promise<Played> =>
     items.map(({ sku }) => sku),
   )
   const logs = (phase: 0 | 1, days: number) => async () => {
-    for (const some of batchOf(items, 75)) await readLogs(database, sellerId, some, phase, { ...bounds, at: at(days) })
+    for (const some of listBatch(items, 75)) await readLogs(database, sellerId, some, phase, { ...bounds, at: at(days) })
   }
   const reports = (phase: 0 | 1) => months.map((month) => () => importReport(database, sellerId, world, month, phase))
   const inAnyOrder = async (steps: readonly (() => Promise<void>)[]): Promise<void> => {
@@ -213,7 +216,7 @@ export const play = async (database: Database, world: World): Promise<Played> =>
   const found = await readFound(database, sellerId)
   const open = found.filter(({ state }) => state === 'open')
   const worth = ({ sku, report, expected }: Found): string =>
-    ((Math.abs(report - expected) * (priceOf.get(sku) ?? 0)) / 100).toFixed(2)
+    ((Math.abs(report - expected) * (priceByKey.get(sku) ?? 0)) / 100).toFixed(2)
   const claims = await Promise.all(
     [...months, addMonths(months[2], 1)].map(async (month) => {
       const { items: ofMonth } = await listClaims(database, { month, sellerId }, null, 1)
@@ -221,8 +224,8 @@ export const play = async (database: Database, world: World): Promise<Played> =>
     }),
   )
   return {
-    open: open.map(nameOf),
-    misvalued: open.filter((one) => one.value !== worth(one)).map((one) => `${nameOf(one)}: ${one.value}, not ${worth(one)}`),
+    open: open.map(buildName),
+    misvalued: open.filter((one) => one.value !== worth(one)).map((one) => `${buildName(one)}: ${one.value}, not ${worth(one)}`),
     settled: found.filter(({ state }) => state === 'resolved').map(({ month, sku, kind }) => `${month} ${sku} ${kind}`),
     before: before.map(({ month, sku, kind }) => `${month} ${sku} ${kind}`),
     unexplained: new Map(claims.map(([month, units]) => [month, units?.units ?? 0])),
@@ -231,9 +234,9 @@ export const play = async (database: Database, world: World): Promise<Played> =>
 }
 
 /** What a world shows and was not found, or was found and it does not show; empty when all is as it should be. */
-export const faultsOf = ({ months, items }: World, played: Played): readonly string[] => {
-  const deedOf = new Map(items.map(({ sku, deed }) => [sku, deed]))
-  const told = (name: string): string => `${name} (${deedOf.get(name.split(' ')[1] ?? '') ?? 'nobody'})`
+export const listFaults = ({ months, items }: World, played: Played): readonly string[] => {
+  const deedByKey = new Map(items.map(({ sku, deed }) => [sku, deed]))
+  const told = (name: string): string => `${name} (${deedByKey.get(name.split(' ')[1] ?? '') ?? 'nobody'})`
   const expected = items.flatMap(({ sku, differences }) =>
     differences.map((one) => `${one.month} ${sku} ${one.kind} ${one.report}/${one.expected}`),
   )

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../../sandbox/core/random.ts'
-import { addMonths } from '../../src/domain/calendar.ts'
-import { type MovementKind, wordsOf } from '../../src/domain/log-reasons.ts'
-import type { DiscrepancyKind } from '../../src/domain/reconciliation.ts'
+import { type MovementKind, normalizeWords } from '../../src/domain/inventory/log-reasons.ts'
+import type { DiscrepancyKind } from '../../src/domain/inventory/reconciliation.ts'
+import { addMonths } from '../../src/domain/values/calendar.ts'
 import { monthBounds } from '../support/vocabulary.ts'
 
 /**
@@ -113,7 +113,7 @@ const wordings: Readonly<Record<MovementKind, readonly [Wording, ...Wording[]]>>
 const outgoing: ReadonlySet<MovementKind> = new Set(['sold', 'lost', 'damaged'])
 
 /** The cells of a row as a file of the world writes them. */
-export const cellsOf = (row: Row, signed: boolean): readonly number[] => [
+export const listCells = (row: Row, signed: boolean): readonly number[] => [
   row.beginning,
   row.ending,
   ...kinds.map((kind) => (signed && outgoing.has(kind) ? 0 - row[kind] : row[kind])),
@@ -153,26 +153,26 @@ const startMonths = ['2025-09', '2025-10', '2025-12', '2026-01', '2026-02', '202
 
 const skusOfWorld = 150
 
-const sumOf = (movements: readonly Movement[], kind: MovementKind): number =>
+const sumAll = (movements: readonly Movement[], kind: MovementKind): number =>
   movements.filter((movement) => movement.kind === kind).reduce((sum, { units }) => sum + units, 0)
 
-const stockOf = (movements: readonly Movement[]): number =>
+const countStock = (movements: readonly Movement[]): number =>
   movements.reduce((sum, { kind, units }) => sum + directions[kind] * units, 0)
 
-const rowOf = (beginning: number, movements: readonly Movement[]): Row => ({
+const buildRow = (beginning: number, movements: readonly Movement[]): Row => ({
   beginning,
-  ending: beginning + stockOf(movements),
-  sold: sumOf(movements, 'sold'),
-  returned: sumOf(movements, 'returned'),
-  lost: sumOf(movements, 'lost'),
-  found: sumOf(movements, 'found'),
-  damaged: sumOf(movements, 'damaged'),
-  other: sumOf(movements, 'other'),
+  ending: beginning + countStock(movements),
+  sold: sumAll(movements, 'sold'),
+  returned: sumAll(movements, 'returned'),
+  lost: sumAll(movements, 'lost'),
+  found: sumAll(movements, 'found'),
+  damaged: sumAll(movements, 'damaged'),
+  other: sumAll(movements, 'other'),
 })
 
 const knownBounds = new Map<string, ReturnType<typeof monthBounds>>()
 
-const boundsOf = (month: string): ReturnType<typeof monthBounds> => {
+const findBounds = (month: string): ReturnType<typeof monthBounds> => {
   const bounds = knownBounds.get(month) ?? monthBounds(month)
   knownBounds.set(month, bounds)
   return bounds
@@ -203,7 +203,7 @@ class Draft {
 
   /** A moment of a month that no other movement of the SKU has, often right at its edges or where the clocks are set. */
   #moment(month: string): Date {
-    const { from, to } = boundsOf(month)
+    const { from, to } = findBounds(month)
     const edges = [from.getTime(), to.getTime() - 1_000, from.getTime() + 3_600_000, to.getTime() - 3_600_000] as const
     for (;;) {
       const spread = from.getTime() + this.#random.whole(0, (to.getTime() - from.getTime()) / 1_000 - 1) * 1_000
@@ -247,7 +247,7 @@ class Draft {
     const rows = new Map<string, Row>()
     let stock = this.opening
     for (const month of this.months) {
-      const row = rowOf(stock, this.of(month))
+      const row = buildRow(stock, this.of(month))
       rows.set(month, row)
       stock = row.ending
     }
@@ -278,7 +278,7 @@ const without = (rows: ReadonlyMap<string, Row>, gone: (month: string) => boolea
 const missingRow = (draft: Draft, ...months: readonly string[]): Expected[] =>
   months.flatMap((month) =>
     kinds.flatMap((kind) => {
-      const expected = sumOf(draft.of(month), kind)
+      const expected = sumAll(draft.of(month), kind)
       return expected === 0 ? [] : [{ month, kind, report: 0, expected }]
     }),
   )
@@ -289,7 +289,7 @@ const lacking = (kind: MovementKind, difference: number): number => {
   return effect < 0 && !((kind === 'lost' || kind === 'damaged') && difference > 0) ? -effect : 0
 }
 
-const itemOf = (random: Random, sku: string, months: Months, deed: Deed): Item => {
+const findItem = (random: Random, sku: string, months: Months, deed: Deed): Item => {
   const draft = new Draft(random, months, deed === 'sale taken back' || deed === 'still row dropped')
   const [first, second, third] = months
   const units = random.whole(2, 9)
@@ -309,7 +309,7 @@ const itemOf = (random: Random, sku: string, months: Months, deed: Deed): Item =
     return { ...item, rows: [rows, rows], log: [log, log], differences: [], ...more }
   }
   const both = <Value>(value: Value): readonly [Value, Value] => [value, value]
-  const rowAt = (of: string): Row => draft.rows().get(of) ?? rowOf(0, [])
+  const rowAt = (of: string): Row => draft.rows().get(of) ?? buildRow(0, [])
   const only = (of: string, kind: MovementKind, report: number, expected: number): Pick<Item, 'differences' | 'unexplained'> => ({
     differences: report === expected ? [] : [{ month: of, kind, report, expected }],
     unexplained: new Map([[of, lacking(kind, report - expected)]].filter((one): one is [string, number] => Number(one[1]) > 0)),
@@ -495,7 +495,7 @@ const itemOf = (random: Random, sku: string, months: Months, deed: Deed): Item =
     case 'moves without a row': {
       // Never listed, but for the last month, which begins with what the log makes of it.
       const rows = without(draft.rows(), (of) => of === second)
-      const sum = stockOf(draft.of(second))
+      const sum = countStock(draft.of(second))
       const { ending } = rowAt(first)
       return build({
         rows: both(withRow(rows, third, (one) => shifted(one, -units, -units))),
@@ -510,7 +510,7 @@ const itemOf = (random: Random, sku: string, months: Months, deed: Deed): Item =
 }
 
 /** The world of a seed. */
-export const worldOf = (seed: number): World => {
+export const buildWorld = (seed: number): World => {
   const random = createRandom(seed, 'worlds')
   const first = random.pick(startMonths)
   const months: Months = [first, addMonths(first, 1), addMonths(first, 2)]
@@ -519,7 +519,7 @@ export const worldOf = (seed: number): World => {
     const chosen = deeds[index] ?? random.pick(deeds)
     // Where a minus says that units left, none can say that a sale was taken back.
     const deed = signed && chosen === 'sale taken back' ? 'nothing' : chosen
-    return itemOf(random, `SKU-${String(index).padStart(3, '0')}`, months, deed)
+    return findItem(random, `SKU-${String(index).padStart(3, '0')}`, months, deed)
   })
-  return { seed, months, signed, reasons: new Map([[wordsOf('Gone West'), 'lost']]), items }
+  return { seed, months, signed, reasons: new Map([[normalizeWords('Gone West'), 'lost']]), items }
 }

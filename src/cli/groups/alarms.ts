@@ -1,35 +1,35 @@
 import type { Command } from 'commander'
-import { listAlarms, resolveAlarm, silenceAlarm } from '../alarms.ts'
-import { parseCount, parseMoment } from '../arguments.ts'
-import type { Program } from '../parts.ts'
-import { reasonOf, systemUser } from '../person.ts'
+import { resolveReason, systemUser } from '../actor.ts'
+import { parseCount, parseTime } from '../arguments.ts'
+import type { CommandRegistry } from '../command-registry.ts'
+import { listAlarms, resolveAlarm, silenceAlarm } from '../commands/alarms.ts'
 
 /** Adds `tallyman alarms`. */
-export const addAlarms = ({ program, leaf, act, process }: Program): void => {
-  const alarms = program.command('alarms').description('what needs attention')
-  leaf(alarms, 'list', 'open alarms, the latest first', { isDefault: true })
+export const addAlarms = ({ program, defineCommand, runAction, process }: CommandRegistry): void => {
+  const alarms = program.command('alarms').description('conditions that need attention')
+  defineCommand(alarms, 'list', 'open alarms, the latest first', { isDefault: true })
     .option('--limit <number>', 'maximum number of entries', parseCount, 100)
-    .action((options: { limit: number }, command: Command) => act(command, (context) => listAlarms(context, options.limit)))
-  leaf(alarms, 'resolve', 'closes the alarm of a past incident, such as a rejected command or event')
+    .action((options: { limit: number }, command: Command) => runAction(command, (context) => listAlarms(context, options.limit)))
+  defineCommand(alarms, 'resolve', 'closes the alarm of a past incident, such as a rejected command or event')
     .argument('<id>')
-    .option('--reason <text>', 'what came of it; recorded in the audit')
+    .option('--reason <text>', 'why; recorded in the audit')
     .option('--by <name>', 'who checked it (default: the user of this system)')
     .action((id: string, options: { reason?: string; by?: string }, command: Command) =>
-      act(command, (context) =>
+      runAction(command, (context) =>
         resolveAlarm(context, { id, actor: options.by ?? systemUser(process.environment), reason: options.reason ?? null }),
       ),
     )
-  leaf(alarms, 'silence', 'silences an open alarm until a moment; it stays open')
+  defineCommand(alarms, 'silence', 'silences an open alarm until a given time; it stays open')
     .argument('<id>')
-    .requiredOption('--until <date>', 'day, or moment, at which it ends', parseMoment)
+    .requiredOption('--until <date>', 'date, or date and time, at which the silence ends', parseTime)
     .option('--reason <text>', 'why; recorded in the audit')
     .option('--by <name>', 'who decides (default: the user of this system)')
     .action((id: string, options: { until: Date; reason?: string; by?: string }, command: Command) =>
-      act(command, async (context) =>
+      runAction(command, async (context) =>
         silenceAlarm(context, {
           id,
           actor: options.by ?? systemUser(process.environment),
-          reason: await reasonOf(process, context, options.reason),
+          reason: await resolveReason(process, context, options.reason),
           until: options.until,
         }),
       ),

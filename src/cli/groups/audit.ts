@@ -1,24 +1,24 @@
 import type { Command } from 'commander'
-import { parseCount, parseMoment } from '../arguments.ts'
-import { listAudit } from '../audit.ts'
-import type { Program } from '../parts.ts'
+import { parseCount, parseTime } from '../arguments.ts'
+import type { CommandRegistry } from '../command-registry.ts'
+import { listAudit } from '../commands/audit.ts'
 
 /** Adds `tallyman audit`. */
-export const addAudit = ({ program, leaf, act }: Program): void => {
-  leaf(program, 'audit', 'what people have done, the latest first')
-    .option('--who <name>', 'by this key, or person')
+export const addAudit = ({ program, defineCommand, runAction }: CommandRegistry): void => {
+  defineCommand(program, 'audit', 'actions of people, the latest first')
+    .option('--who <name>', 'by this actor: the name of a key or a person')
     .option('--action <action>', 'of this kind, such as command.decided')
-    .option('--subject <id>', 'to this command, order, key …')
+    .option('--subject <id>', 'on this command, order, key …')
     .option('--seller <id>', 'of this seller only')
-    .option('--from <date>', 'not before', parseMoment)
-    .option('--to <date>', 'before', parseMoment)
+    .option('--from <date>', 'not before', parseTime)
+    .option('--to <date>', 'before', parseTime)
     .option('--limit <number>', 'maximum number of entries', parseCount, 100)
     .action(
       (
         options: { who?: string; action?: string; subject?: string; seller?: string; from?: Date; to?: Date; limit: number },
         command: Command,
       ) =>
-        act(command, (context) =>
+        runAction(command, (context) =>
           listAudit(context, {
             actor: options.who ?? null,
             action: options.action ?? null,

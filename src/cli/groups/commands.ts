@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { commandKinds, commandStates } from '../../domain/command.ts'
+import { commandKinds, commandStates } from '../../domain/commands/command.ts'
+import { resolveReason, systemUser } from '../actor.ts'
 import { parseCount } from '../arguments.ts'
-import { decideByLine, decideOnCommand, listCommands, parseLineVerdict, showCommand } from '../commands.ts'
-import type { Program } from '../parts.ts'
-import { reasonOf, systemUser } from '../person.ts'
+import type { CommandRegistry } from '../command-registry.ts'
+import { decideByLine, decideOnCommand, listCommands, parseLineVerdict, showCommand } from '../commands/commands.ts'
 
 interface CommandListOptions {
   readonly state?: string
@@ -16,18 +16,18 @@ interface CommandListOptions {
 }
 
 /** Adds `tallyman commands`. */
-export const addCommands = ({ program, leaf, act, process }: Program): void => {
+export const addCommands = ({ program, defineCommand, runAction, process }: CommandRegistry): void => {
   const commands = program.command('commands').description('commands sent to the marketplace')
-  leaf(commands, 'list', 'commands, the latest first', { isDefault: true })
+  defineCommand(commands, 'list', 'commands, the latest first', { isDefault: true })
     .addOption(new Option('--state <state>', 'in this state').choices(commandStates))
     .addOption(new Option('--kind <kind>', 'of this kind').choices(commandKinds))
     .option('--order <purchaseOrderId>', 'of this purchase order')
-    .option('--sku <sku>', 'that take units of this SKU')
+    .option('--sku <sku>', 'with units of this SKU')
     .option('--tracking-number <number>', 'with a parcel of this tracking number')
     .option('--seller <id>', 'of one seller')
     .option('--limit <number>', 'maximum number of entries', parseCount, 100)
     .action((options: CommandListOptions, command: Command) =>
-      act(command, (context) =>
+      runAction(command, (context) =>
         listCommands(context, {
           state: options.state ?? null,
           kind: options.kind ?? null,
@@ -39,32 +39,32 @@ export const addCommands = ({ program, leaf, act, process }: Program): void => {
         }),
       ),
     )
-  leaf(commands, 'show', 'a command with its attempts and evidence')
+  defineCommand(commands, 'show', 'a command with its attempts and evidence')
     .argument('<id>')
-    .action((id: string, _options: object, command: Command) => act(command, (context) => showCommand(context, id)))
+    .action((id: string, _options: object, command: Command) => runAction(command, (context) => showCommand(context, id)))
   const decisions = [
     ['retry', 'sends a command again'],
     ['confirm', 'marks a command as applied'],
     ['reject', 'abandons a command and releases its units'],
   ] as const
   for (const [decision, description] of decisions) {
-    leaf(commands, decision, description)
+    defineCommand(commands, decision, description)
       .argument('<id>')
       .option('--reason <text>', 'why; stored with the command')
       .option('--by <name>', 'who decides (default: the user of this system)')
       .action((id: string, options: { reason?: string; by?: string }, command: Command) =>
-        act(command, async (context) =>
+        runAction(command, async (context) =>
           decideOnCommand(context, {
             id,
             decision,
-            reason: await reasonOf(process, context, options.reason),
+            reason: await resolveReason(process, context, options.reason),
             actor: options.by ?? systemUser(process.environment),
           }),
         ),
       )
   }
 
-  leaf(commands, 'decide', 'decides a command line by line: applied, not-applied or send-again')
+  defineCommand(commands, 'decide', 'decides a command line by line: applied, not-applied or send-again')
     .argument('<id>')
     .requiredOption(
       '--line <verdict>',
@@ -79,11 +79,11 @@ export const addCommands = ({ program, leaf, act, process }: Program): void => {
         options: { line: readonly ReturnType<typeof parseLineVerdict>[]; reason?: string; by?: string },
         command: Command,
       ) =>
-        act(command, async (context) =>
+        runAction(command, async (context) =>
           decideByLine(context, {
             id,
             lines: options.line,
-            reason: await reasonOf(process, context, options.reason),
+            reason: await resolveReason(process, context, options.reason),
             actor: options.by ?? systemUser(process.environment),
           }),
         ),

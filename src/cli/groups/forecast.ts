@@ -1,15 +1,16 @@
 import type { Command } from 'commander'
-import { mostForecastHours } from '../../domain/forecast.ts'
+import { maxForecastHours } from '../../domain/commands/forecast-answer.ts'
 import { parseHours } from '../arguments.ts'
-import { showForecast } from '../forecast.ts'
-import type { Program } from '../parts.ts'
+import type { CommandRegistry } from '../command-registry.ts'
+import { showForecast } from '../commands/forecast.ts'
 
 /** Adds `tallyman forecast`. */
-export const addForecast = ({ program, leaf, act }: Program): void => {
-  leaf(program, 'forecast', 'when backfills will end, and which commands and ship-by dates are at risk')
+export const addForecast = ({ program, defineCommand, runAction }: CommandRegistry): void => {
+  defineCommand(program, 'forecast', 'when commands are sent and backfills end, and which ship-by dates are at risk')
     .option('--seller <id>', 'of this seller only')
-    .option('--hours <number>', `how far to look ahead, up to ${mostForecastHours}`, parseHours, 24)
-    .action((options: { seller?: string; hours: number }, command: Command) =>
-      act(command, (context) => showForecast(context, { sellerId: options.seller ?? null, hours: options.hours })),
+    .option('--hours <number>', `length of the forecast in hours, up to ${maxForecastHours}`, parseHours, 24)
+    .option('--command <id>', 'also shows the position and time of this open command')
+    .action((options: Parameters<typeof showForecast>[1], command: Command) =>
+      runAction(command, (context) => showForecast(context, options)),
     )
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { parseCount } from '../arguments.ts'
-import type { Program } from '../parts.ts'
-import { listOrders, showOrder } from '../show-orders.ts'
+import type { CommandRegistry } from '../command-registry.ts'
+import { listOrders, showOrder } from '../commands/show-orders.ts'
 
 /** Adds `tallyman orders`. */
-export const addOrders = ({ program, leaf, act }: Program): void => {
-  const orders = program.command('orders').description('orders, their units and what became of them')
-  leaf(orders, 'list', 'orders; the newest first', { isDefault: true })
-    .option('-q, --search <text>', 'purchase order, customer order, SKU or tracking number')
+export const addOrders = ({ program, defineCommand, runAction }: CommandRegistry): void => {
+  const orders = program.command('orders').description('orders with their units')
+  defineCommand(orders, 'list', 'orders; the newest first', { isDefault: true })
+    .option('-q, --search <text>', 'beginning of a purchase order id, customer order id, SKU or tracking number')
     .option('--open', 'some units are neither shipped nor cancelled')
     .option('--late', 'open, and past the ship-by time')
     .option('--sku <sku>', 'with a line of this SKU')
@@ -27,7 +27,7 @@ export const addOrders = ({ program, leaf, act }: Program): void => {
         },
         command: Command,
       ) =>
-        act(command, (context) =>
+        runAction(command, (context) =>
           listOrders(context, {
             q: options.search ?? null,
             open: options.open ?? null,
@@ -39,10 +39,10 @@ export const addOrders = ({ program, leaf, act }: Program): void => {
           }),
         ),
     )
-  leaf(orders, 'show', 'an order with its units, parcels and commands')
+  defineCommand(orders, 'show', 'an order with its units, parcels and commands')
     .argument('<purchaseOrderId>')
     .option('--seller <id>', 'its seller; required when several sellers have it')
     .action((purchaseOrderId: string, options: { seller?: string }, command: Command) =>
-      act(command, (context) => showOrder(context, { purchaseOrderId, sellerId: options.seller ?? null })),
+      runAction(command, (context) => showOrder(context, { purchaseOrderId, sellerId: options.seller ?? null })),
     )
 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { identifier, lenient, numberLike, text } from './lenient.ts'
 
 /**
- * A search-engine-marketing campaign on the wire (specification, section 3 and "Campaign (SEM)"). Loose: unknown fields are kept. Its
- * status is what it is read for, and its amounts are money: a surprise there is a fault. Dates are `YYYY-MM-DD`.
+ * A search-engine-marketing campaign on the wire (specification, section 3 and "Campaign (SEM)"). Loose: unknown fields are kept. Its status and its amounts are
+ * not lenient: an unexpected value is a fault. Dates are `YYYY-MM-DD`.
  */
 export const wireCampaign = z.looseObject({
   campaignId: identifier,
@@ -17,5 +17,5 @@ export const wireCampaign = z.looseObject({
   createdDate: lenient(z.string()),
 })
 
-/** A campaign as it stands on the wire. */
+/** A campaign on the wire. */
 export type WireCampaign = z.infer<typeof wireCampaign>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { identifier, lenient, momentLike, numberLike, text } from './lenient.ts'
+import { identifier, lenient, numberLike, text, timestampLike } from './lenient.ts'
 
 /**
  * The inventory log on the wire (specification, "Inventory log entry"; public facts, section 7.1). Loose: unknown fields are kept. Units
@@ -11,7 +11,7 @@ export const wireInventoryLogEntry = z.looseObject({
   id: identifier,
   fcName: lenient(text),
   changedUnits: numberLike,
-  transactionTime: momentLike,
+  transactionTime: timestampLike,
   transactionLocation: lenient(text),
   transactionReasonCode: lenient(text),
   transactionReasonDesc: lenient(text),
@@ -19,7 +19,7 @@ export const wireInventoryLogEntry = z.looseObject({
   shipmentId: lenient(text),
 })
 
-/** A page of the log, its entries cut out (one that still holds any was not understood). */
+/** A page of the log, its entries cut out (a page that still contains some is unreadable). */
 export const wireInventoryLogPage = z.looseObject({
   headers: lenient(z.looseObject({ limit: lenient(numberLike), offset: lenient(numberLike), totalCount: lenient(numberLike) })),
   payload: z
@@ -32,5 +32,5 @@ export const wireInventoryLogPage = z.looseObject({
     .nullish(),
 })
 
-/** An entry as it stands on the wire. */
+/** An entry on the wire. */
 export type WireInventoryLogEntry = z.infer<typeof wireInventoryLogEntry>

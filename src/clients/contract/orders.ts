@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import { identifier, lenient, momentLike, numberLike, text } from './lenient.ts'
+import { buildList, identifier, lenient, numberLike, text, timestampLike } from './lenient.ts'
 
 /**
- * Orders on the wire (specification, section 9; public facts, section 2). Fields that are not named are passed over: the record's own JSON
- * keeps them, and so does an address, of which all is kept. Nothing is converted here; the mapping to the normal form is in `../marketplace/order-record.ts`.
+ * Orders on the wire (specification, section 9; public facts, section 2). Other fields are dropped, since the record's own JSON keeps them; an address keeps all
+ * its fields. Nothing is converted here; `../marketplace/orders/order-record.ts` maps orders to the domain form.
  */
 
 const amount = z.object({ currency: lenient(z.string()), amount: numberLike })
 
-/** Units with their unit of measurement; the amount comes as text. */
+/** Units with their unit of measurement; the amount is text. */
 export const wireQuantity = z.object({ unitOfMeasurement: lenient(z.string()), amount: numberLike })
 
 const wireTax = z.object({ taxName: lenient(z.string()), taxAmount: amount.nullish() }).nullish()
 
-/** Money with its tax and fees; all of it for all units of the line. Fees have the shape of a tax (public facts, section 2.5). */
+/** Money with its tax and fees, for all units of the line. Fees have the shape of a tax (public facts, section 2.5). */
 export const wireCharge = z.object({
   chargeType: lenient(z.string()),
   chargeName: lenient(z.string()),
@@ -22,16 +22,16 @@ export const wireCharge = z.object({
   taxAndOtherFees: wireTax,
 })
 
-/** How a parcel travels. */
+/** The shipment of a parcel. */
 export const wireTrackingInfo = z.object({
-  shipDateTime: lenient(momentLike),
+  shipDateTime: lenient(timestampLike),
   carrierName: lenient(z.union([z.string(), z.object({ carrier: lenient(z.string()), otherCarrier: lenient(z.string()) })])),
   methodCode: lenient(z.string()),
   trackingNumber: lenient(text),
   trackingURL: lenient(z.string()),
 })
 
-/** So many units in one state. The units stand under `statusQuantity` or `quantity`. */
+/** The units in one state, under `statusQuantity` or `quantity`. */
 export const wireOrderLineStatus = z.object({
   status: z.string(),
   statusQuantity: wireQuantity.nullish(),
@@ -40,13 +40,13 @@ export const wireOrderLineStatus = z.object({
   trackingInfo: lenient(wireTrackingInfo),
 })
 
-/** Money given back. */
+/** Refunded money. */
 export const wireRefund = z.object({
   refundId: lenient(text),
   refundComments: lenient(z.string()),
   refundCharges: z
     .object({
-      refundCharge: z.array(z.object({ refundReason: lenient(z.string()), charge: wireCharge.nullish() })).nullish(),
+      refundCharge: buildList(z.object({ refundReason: lenient(z.string()), charge: wireCharge.nullish() })).nullish(),
     })
     .nullish(),
 })
@@ -55,12 +55,12 @@ export const wireRefund = z.object({
 export const wireOrderLine = z.object({
   lineNumber: identifier,
   item: lenient(z.object({ productName: lenient(z.string()), sku: lenient(text) })),
-  charges: z.object({ charge: z.array(wireCharge).nullish() }).nullish(),
+  charges: z.object({ charge: buildList(wireCharge).nullish() }).nullish(),
   orderLineQuantity: wireQuantity,
-  statusDate: lenient(momentLike),
-  orderLineStatuses: z.object({ orderLineStatus: z.array(wireOrderLineStatus).nullish() }).nullish(),
-  refund: z.union([wireRefund, z.array(wireRefund)]).nullish(),
-  refunds: z.object({ refund: z.array(wireRefund).nullish() }).nullish(),
+  statusDate: lenient(timestampLike),
+  orderLineStatuses: z.object({ orderLineStatus: buildList(wireOrderLineStatus).nullish() }).nullish(),
+  refund: buildList(wireRefund).nullish(),
+  refunds: z.object({ refund: buildList(wireRefund).nullish() }).nullish(),
   intentToCancel: z.unknown().optional(),
 })
 
@@ -70,24 +70,24 @@ export const wireOrder = z.object({
   customerOrderId: lenient(text),
   customerEmailId: lenient(z.string()),
   orderType: lenient(z.string()),
-  orderDate: lenient(momentLike),
+  orderDate: lenient(timestampLike),
   shippingInfo: lenient(
     z.object({
       phone: lenient(text),
-      estimatedDeliveryDate: lenient(momentLike),
-      estimatedShipDate: lenient(momentLike),
+      estimatedDeliveryDate: lenient(timestampLike),
+      estimatedShipDate: lenient(timestampLike),
       methodCode: lenient(z.string()),
       postalAddress: lenient(z.looseObject({ name: lenient(z.string()) })),
     }),
   ),
-  orderLines: z.object({ orderLine: z.array(wireOrderLine) }),
+  orderLines: z.object({ orderLine: buildList(wireOrderLine) }),
   orderSummary: lenient(
     z.object({ totalAmount: lenient(z.object({ currencyAmount: numberLike, currencyUnit: lenient(z.string()) })) }),
   ),
   shipNode: lenient(z.object({ type: lenient(z.string()) })),
 })
 
-/** A page of orders, its records cut out: one that still holds any was not understood. */
+/** A page of orders, its records cut out; a page that still contains some is unreadable. */
 export const wireOrderPage = z.looseObject({
   list: z.looseObject({
     meta: lenient(
@@ -97,15 +97,15 @@ export const wireOrderPage = z.looseObject({
   }),
 })
 
-/** An order as it stands on the wire. */
+/** An order on the wire. */
 export type WireOrder = z.infer<typeof wireOrder>
-/** A line of an order as it stands on the wire. */
+/** A line of an order on the wire. */
 export type WireOrderLine = z.infer<typeof wireOrderLine>
-/** So many units of a line in one state, as it stands on the wire. */
+/** The units of a line in one state, on the wire. */
 export type WireOrderLineStatus = z.infer<typeof wireOrderLineStatus>
-/** A charge as it stands on the wire. */
+/** A charge on the wire. */
 export type WireCharge = z.infer<typeof wireCharge>
-/** A refund as it stands on the wire. */
+/** A refund on the wire. */
 export type WireRefund = z.infer<typeof wireRefund>
 
 /** Units of a request; `amount` is text, as in answers. */
@@ -114,7 +114,7 @@ export type RequestQuantity = {
   readonly amount: string
 }
 
-/** A status entry of a request: its units stand under the profile's quantity field. */
+/** A status entry of a request. Its units are in the quantity field of the profile. */
 export type RequestLineStatus = {
   readonly status: 'Shipped' | 'Cancelled' | 'Refund'
   readonly quantity?: RequestQuantity
@@ -128,30 +128,38 @@ export type RequestLineStatus = {
     readonly trackingNumber: string
     readonly trackingURL?: string
   }
+  /** In a request that changes the tracking of shipped units: the number that they have now (public facts, section 3.2). */
+  readonly currentTrackingInfo?: { readonly trackingNumber: string }
 }
 
 /** A line of a ship or cancel request. */
 export type RequestLine = {
   readonly lineNumber: string
-  /** Of a ship request: although the buyer has asked to cancel the line (public facts, section 3.2). */
+  /** In a ship request: ship although the buyer has requested to cancel the line (public facts, section 3.2). */
   readonly intentToCancelOverride?: boolean
   readonly sellerOrderId?: string
   readonly orderLineStatuses: { readonly orderLineStatus: readonly RequestLineStatus[] }
 }
 
 /** Body of `POST /v3/orders/{po}/shipping`. */
-export type ShipBody = { readonly orderShipment: { readonly orderLines: { readonly orderLine: readonly RequestLine[] } } }
+export type ShipBody = {
+  readonly orderShipment: {
+    /** Present: the tracking of shipped units is changed, and no unit is shipped (public facts, section 3.2). */
+    readonly processMode?: 'PARTIAL_UPDATE'
+    readonly orderLines: { readonly orderLine: readonly RequestLine[] }
+  }
+}
 
 /** Body of `POST /v3/orders/{po}/cancel`. */
 export type CancelBody = { readonly orderCancellation: { readonly orderLines: { readonly orderLine: readonly RequestLine[] } } }
 
-/** Tax, or fees, of a charge that is given back: a negative number. */
+/** Tax, or fees, of a refunded charge: a negative number. */
 export type RefundBodyTax = {
   readonly taxName: string
   readonly taxAmount: { readonly currency: string; readonly amount: number }
 }
 
-/** Money of a refund request: negative numbers, in the form in which orders show charges (public facts, sections 2.5 and 3.4). */
+/** Money of a refund request: negative numbers, in the form of the charges of orders (public facts, sections 2.5 and 3.4). */
 export type RefundBodyCharge = {
   readonly refundReason: string
   readonly charge: {

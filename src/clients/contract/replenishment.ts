@@ -11,11 +11,11 @@ export const wireReplenishment = z.looseObject({
   maxQty: numberLike.nullish(),
 })
 
-/** The envelope of the recommendations, its records cut out (one that still holds any was not understood). */
+/** The envelope of the recommendations, its records cut out (a page that still contains some is unreadable). */
 export const wireReplenishmentPage = z.looseObject({
   status: z.string().nullish(),
   payload: z.looseObject({ replenishments: z.array(z.unknown()).max(0).nullish() }).nullable(),
 })
 
-/** A recommendation as it stands on the wire. */
+/** A recommendation on the wire. */
 export type WireReplenishment = z.infer<typeof wireReplenishment>

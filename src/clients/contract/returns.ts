@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { identifier, lenient, momentLike, numberLike, text } from './lenient.ts'
+import { buildList, identifier, lenient, numberLike, text, timestampLike } from './lenient.ts'
 
 /**
- * Returns on the wire (specification, section 9; public facts, section 4). Loose throughout: unknown fields are kept. Line numbers
- * are integers here, dates ISO text, unlike those of orders.
+ * Returns on the wire (specification, section 9; public facts, section 4). Loose: unknown fields are kept. Unlike in orders, line numbers are integers, and dates
+ * are ISO text.
  */
 
 /** Units: an object with `measurementValue` (or `amount`), or the bare number. */
@@ -12,18 +12,18 @@ export const wireReturnQuantity = z.union([
   z.looseObject({ unitOfMeasure: lenient(z.string()), measurementValue: lenient(numberLike), amount: lenient(numberLike) }),
 ])
 
-/** Where so many units are; the specification does not show its shape, so a bare word is read as the status. */
+/** The status of units. The specification does not show its shape, so a plain text is read as the status. */
 export const wireTrackingStatus = z.union([
   z.string(),
   z.looseObject({
     status: lenient(z.string()),
-    statusTime: lenient(momentLike),
+    statusTime: lenient(timestampLike),
     currentRefundStatus: lenient(z.string()),
     quantity: lenient(wireReturnQuantity),
   }),
 ])
 
-/** Through which channel so many units can be refunded; a bare word is read as the channel's name. */
+/** The channel through which units can be refunded. A plain text is read as its name. */
 export const wireRefundChannel = z.union([
   z.string(),
   z.looseObject({ refundChannelName: lenient(z.string()), quantity: lenient(wireReturnQuantity) }),
@@ -37,8 +37,10 @@ export const wireReturnLine = z.looseObject({
   purchaseOrderLineNumber: lenient(text),
   returnReason: lenient(z.string()),
   item: lenient(z.looseObject({ sku: lenient(text), productName: lenient(z.string()) })),
+  exceptionItemType: lenient(z.string()),
   quantity: wireReturnQuantity.nullish(),
   refundedQty: lenient(numberLike),
+  refundCoveredBy: lenient(z.string()),
   status: lenient(z.string()),
   currentTrackingStatuses: z.unknown().optional(),
   refundChannels: z.unknown().optional(),
@@ -50,19 +52,28 @@ export const wireReturn = z.looseObject({
   customerOrderId: lenient(text),
   returnType: lenient(z.string()),
   refundMode: lenient(z.string()),
-  returnOrderDate: lenient(momentLike),
-  returnByDate: lenient(momentLike),
+  returnOrderDate: lenient(timestampLike),
+  returnByDate: lenient(timestampLike),
   totalRefundAmount: lenient(z.looseObject({ currencyAmount: numberLike, currencyUnit: lenient(z.string()) })),
-  returnOrderLines: z.array(wireReturnLine),
+  returnOrderLines: buildList(wireReturnLine),
 })
 
-/** A page of returns, its records cut out (one that still holds any was not understood); unlike a page of orders it is not wrapped in `list`. */
+/** A page of returns, its records cut out (a page that still contains some is unreadable); unlike a page of orders, it is not wrapped in `list`. */
 export const wireReturnPage = z.looseObject({
   meta: lenient(z.looseObject({ totalCount: lenient(numberLike), limit: lenient(numberLike), nextCursor: lenient(z.string()) })),
   returnOrders: z.array(z.unknown()).max(0).nullish(),
 })
 
-/** A return as it stands on the wire. */
+/** Body of `POST /v3/returns/{returnOrderId}/refund` (public facts, section 4.3). It states units; the marketplace works out their money. */
+export type RefundReturnBody = {
+  readonly customerOrderId: string
+  readonly refundLines: readonly {
+    readonly returnOrderLineNumber: number
+    readonly quantity: { readonly unitOfMeasure: string; readonly measurementValue: number }
+  }[]
+}
+
+/** A return on the wire. */
 export type WireReturn = z.infer<typeof wireReturn>
-/** A line of a return as it stands on the wire. */
+/** A line of a return on the wire. */
 export type WireReturnLine = z.infer<typeof wireReturnLine>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { identifier, lenient, momentLike, text } from './lenient.ts'
+import { identifier, lenient, text, timestampLike } from './lenient.ts'
 
-/** Where a sales channel takes goods back (specification, "MCS sales channel"). */
+/** The return address of a sales channel (specification, "MCS sales channel"). */
 export const wireReturnAddress = z.looseObject({
   line1: lenient(text),
   line2: lenient(text),
@@ -14,8 +14,8 @@ export const wireReturnAddress = z.looseObject({
 })
 
 /**
- * A sales channel on the wire (specification, section 8). Loose: unknown fields are kept. The shipping methods are spelled with three
- * letters p by the specification and with two by the reference of the live service (public facts, section 7.4).
+ * A sales channel on the wire (specification, section 8). Loose: unknown fields are kept. The specification spells `shippping` with three letters p, the
+ * reference of the live service with two (public facts, section 7.4).
  */
 export const wireSalesChannel = z.looseObject({
   orderChannelId: identifier,
@@ -27,15 +27,15 @@ export const wireSalesChannel = z.looseObject({
   active: lenient(z.union([text, z.boolean()])),
   sellerId: lenient(text),
   sellerName: lenient(text),
-  createdDate: lenient(momentLike),
+  createdDate: lenient(timestampLike),
   martId: lenient(text),
 })
 
-/** The envelope of the channels, its records cut out (one that still holds any was not understood). */
+/** The envelope of the channels, its records cut out (a page that still contains some is unreadable). */
 export const wireSalesChannelPage = z.looseObject({
   status: z.string().nullish(),
   payload: z.array(z.unknown()).max(0).nullable(),
 })
 
-/** A sales channel as it stands on the wire. */
+/** A sales channel on the wire. */
 export type WireSalesChannel = z.infer<typeof wireSalesChannel>

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { lenient, numberLike, text } from './lenient.ts'
+import { buildList, lenient, numberLike, text } from './lenient.ts'
 
-/** Money of a charge; `amount` is a number on the wire, text is forgiven. */
+/** Money of a charge. `amount` is a number on the wire; text is accepted. */
 const wireMoney = z.looseObject({ amount: numberLike, currency: z.string().min(1) })
 
-const wireStates = lenient(z.array(z.looseObject({ stateCode: text })))
+const wireStates = lenient(buildList(z.looseObject({ stateCode: text })))
 
 const wireShippingCharge = z.looseObject({
   rateModelType: lenient(text),
@@ -17,27 +17,28 @@ const wireShippingCharge = z.looseObject({
 })
 
 /**
- * Account-level shipping settings as the marketplace reports them (specification, "the service"; public facts, section 7.5): the object
- * under `simplifiedShippingSettings`. A charge is an object in published examples and a list in a published schema.
+ * Account-level shipping settings (specification, "the service"; public facts, section 7.5): the object under `simplifiedShippingSettings`. A charge is an object
+ * in published examples and a list in a published schema.
  */
 export const wireShippingSettings = z.looseObject({
   accountConfigs: z.looseObject({
     shippingPriority: lenient(text),
     migrateFreeShippingOffers: lenient(z.boolean()),
-    carrierConfigs: z.array(
+    carrierConfigs: buildList(
       z.looseObject({
-        carriers: z.array(z.looseObject({ carrierName: text, carrierService: text })),
-        configurations: z.array(
+        shippingMethod: lenient(text),
+        carriers: buildList(z.looseObject({ carrierName: text, carrierService: text })),
+        configurations: buildList(
           z.looseObject({
-            regions: z.array(
+            regions: buildList(
               z.looseObject({
                 regionCode: text,
                 regionName: lenient(text),
                 states: wireStates,
-                subRegions: lenient(z.array(z.looseObject({ states: wireStates }))),
+                subRegions: lenient(buildList(z.looseObject({ states: wireStates }))),
               }),
             ),
-            addressTypes: z.array(text),
+            addressTypes: z.union([z.array(text), text.transform((one) => [one])]),
             shippingCharge: z.union([wireShippingCharge, z.array(wireShippingCharge).length(1)]),
           }),
         ),
@@ -46,5 +47,5 @@ export const wireShippingSettings = z.looseObject({
   }),
 })
 
-/** Settings as they stand on the wire. */
+/** Settings on the wire. */
 export type WireShippingSettings = z.infer<typeof wireShippingSettings>

@@ -10,7 +10,7 @@ const wireTarget = z.looseObject({
   isDisabled: trueOrFalse.nullish(),
 })
 
-/** What both kinds of target have in common. */
+/** The common fields of both kinds of target. */
 export type WireTarget = z.infer<typeof wireTarget>
 
 /** A contextual target (specification, "Contextual target"). */
@@ -32,7 +32,7 @@ export const wireBehavioralAudience = z.looseObject({
 /** See `wireBehavioralAudience`. */
 export type WireBehavioralAudience = z.infer<typeof wireBehavioralAudience>
 
-/** The envelope of a listing without its records (specification, section 2). Only records left over after the cut are looked at. */
+/** The envelope of a listing, its records cut out (specification, section 2). Only remaining records are validated. */
 export const wireTargetingPage = z.looseObject({
   totalResults: lenient(numberLike),
   contextual: z.array(z.never()).nullish(),

@@ -7,8 +7,8 @@ const wireAttributes = z.looseObject({ type: lenient(text), values: lenient(z.un
 export const wireAttributeValue = z.looseObject({ value: text, count: lenient(numberLike) })
 
 /**
- * A node without its child (specification, "Taxonomy node"). Schema and samples of the live service spell the count differently
- * (public facts, section 8.1).
+ * A node without its child (specification, "Taxonomy node"). The schema and the samples of the live service spell the count differently (public facts, section
+ * 8.1).
  */
 const wireTaxonomyNode = z.looseObject({
   level: numberLike.nullish(),
@@ -20,14 +20,14 @@ const wireTaxonomyNode = z.looseObject({
 
 const maxLevels = 20
 
-/** Whether a value of `taxonomies` says that there is no child. */
+/** Whether a value of `taxonomies` means that there is no child. */
 export const isNoChild = (child: unknown): boolean => {
   if (child === undefined || child === null || child === '') return true
   return typeof child === 'object' && Object.keys(child).length === 0
 }
 
-/** The node, its child, its child's child …; ends at the first one that has none. A list of children is one link, which is no node. */
-export const nodesOf = (top: unknown): readonly unknown[] => {
+/** The node, its child, the child of that, and so on, up to a node without a child. A list of children is one element, which is no node. */
+export const listNodes = (top: unknown): readonly unknown[] => {
   const nodes: unknown[] = [top]
   for (let at = top; nodes.length <= maxLevels; ) {
     if (typeof at !== 'object' || at === null || !('taxonomies' in at) || isNoChild(at.taxonomies)) break
@@ -37,13 +37,13 @@ export const nodesOf = (top: unknown): readonly unknown[] => {
   return nodes
 }
 
-/** A chain of nodes, department first, each nested in the one above. */
-export const wireTaxonomyChain = z.preprocess(nodesOf, z.array(wireTaxonomyNode).max(maxLevels))
+/** A chain of nested nodes, department first. */
+export const wireTaxonomyChain = z.preprocess(listNodes, z.array(wireTaxonomyNode).max(maxLevels))
 
 /** See `wireTaxonomyChain`. */
 export type WireTaxonomyChain = z.infer<typeof wireTaxonomyChain>
 
-/** The envelope of a listing without its records (specification, section 1). Only `data` left over after the cut is looked at. */
+/** The envelope of a listing, its records cut out (specification, section 1). Only remaining `data` is validated. */
 export const wireTaxonomyPage = z.looseObject({
   code: lenient(z.string()),
   totalResults: lenient(numberLike),

@@ -1,25 +1,26 @@
-import type { CallOptions } from '../call-options.ts'
-import type { Call, Caller } from '../caller.ts'
-import type { CutRecord } from '../json.ts'
-import { wholeNumber } from '../json.ts'
-import type { Page, ParsedRecord } from '../record.ts'
-import { readInTurns } from '../turns.ts'
+import type { Call } from '../http/call.ts'
+import type { CallOptions } from '../http/call-options.ts'
+import type { Caller } from '../http/caller.ts'
+import type { CutRecord } from '../http/json.ts'
+import { wholeNumber } from '../http/json.ts'
+import type { Page, ParsedRecord } from '../http/record.ts'
+import { mapInTimeSlices } from '../http/time-slices.ts'
 
-/** A stretch of a listing, by position: `count` rows from `startIndex` (from 0) on. */
+/** A range of a listing: `count` rows from `startIndex` (0 is the first). */
 export interface IndexRange {
   readonly startIndex: number
   readonly count: number
 }
 
-/** How the answer to a listing is understood. */
+/** How the answer to a listing is parsed. */
 export interface ListingAnswer<T> {
-  /** A row of the answer; one row may hold several records, and each comes back, read or not. */
+  /** Parses a row of the answer into its records, the unreadable ones included. */
   readonly read: (row: CutRecord) => readonly ParsedRecord<T>[]
-  /** What the envelope says beside its rows; null when it is some other document. */
+  /** Parses the envelope without its rows; null if it is another document. */
   readonly envelope: (envelope: unknown) => { readonly hasRows: boolean; readonly totalResults: unknown } | null
 }
 
-/** A listing call: flat keys, the brackets in their names are literal (specification, sections 1 and 2). */
+/** A listing call. Its keys are flat; the brackets in their names are literal (specification, sections 1 and 2). */
 export const listingCall = (
   operation: Call['operation'],
   target: string,
@@ -48,9 +49,8 @@ export const rangeMembers = ({ startIndex, count }: IndexRange): (readonly [key:
 }
 
 /**
- * Fetches and reads one page. The next one begins where this one ends; the last one has fewer rows than were asked for. Whether
- * `totalResults` counts a page or the whole is contradictory (public facts, section 8.1): a short page counts as the last one unless
- * it says that there are more rows than came so far, which costs one more request at most.
+ * Fetches and parses one page. The last page has fewer rows than requested. Sources contradict each other on whether `totalResults` counts a page or all rows
+ * (public facts, section 8.1): a short page is the last one unless `totalResults` is higher than the rows so far, which costs at most one more request.
  *
  * @throws MarketplaceFailure
  */
@@ -62,17 +62,17 @@ export const fetchListing = async <T>(
   listing: ListingAnswer<T>,
 ): Promise<Page<T>> => {
   const answer = await caller.call(call, options)
-  const said = answer.found ? listing.envelope(answer.envelope) : null
+  const envelope = answer.found ? listing.envelope(answer.envelope) : null
   const rows = answer.records.length
-  const total = wholeNumber(said?.totalResults)
-  // An answer without its rows would look like one that says that nothing is left.
-  if (said === null || (rows === 0 && !said.hasRows && total !== 0)) throw caller.misfit(call, answer)
+  const total = wholeNumber(envelope?.totalResults)
+  // An answer without its list of rows must not be read as an empty page.
+  if (envelope === null || (rows === 0 && !envelope.hasRows && total !== 0)) throw caller.unexpectedAnswer(call, answer)
   const end = range.startIndex + rows
-  const goesOn = rows > 0 && (rows >= range.count || (total !== null && total > end))
+  const hasMore = rows > 0 && (rows >= range.count || (total !== null && total > end))
   return {
-    records: await readInTurns(answer.records, (row) => listing.read(row)),
+    records: await mapInTimeSlices(answer.records, (row) => listing.read(row)),
     totalCount: total,
-    nextCursor: goesOn ? String(end) : null,
+    nextCursor: hasMore ? String(end) : null,
     observedAt: caller.clock.at(answer.sentMs),
     marketplaceNow: caller.clock.now(),
     correlationId: answer.correlationId,

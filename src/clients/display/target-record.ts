@@ -1,4 +1,4 @@
-import type { BehavioralAudience, ContextualTarget } from '../../domain/targeting.ts'
+import type { BehavioralAudience, ContextualTarget } from '../../domain/campaigns/targeting.ts'
 import {
   isKnownAttribute,
   isKnownAudienceType,
@@ -6,39 +6,39 @@ import {
   reachBand,
   reachBands,
   splitTaxonPath,
-} from '../../domain/targeting.ts'
+} from '../../domain/campaigns/targeting.ts'
 import type { WireBehavioralAudience, WireContextualTarget, WireTarget } from '../contract/targeting.ts'
 import { wireBehavioralAudience, wireContextualTarget } from '../contract/targeting.ts'
-import { decimalText } from '../json.ts'
-import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
-import { RecordFault, readAny, textOf } from '../record.ts'
+import { decimalText } from '../http/json.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
+import { parseRecord, RecordFault, toText } from '../http/record.ts'
 
 const maxId = 2n ** 63n - 1n
 
-/** A 64-bit integer in digits, without the detour over a double (public facts, section 8.2); null when it is none. */
-const idOf = (value: unknown): string | null => {
+/** A 64-bit integer in digits, never converted to a double (public facts, section 8.2); null if it is none. */
+const parseId = (value: unknown): string | null => {
   const digits = /^(-?\d+)(?:\.0+)?$/.exec(decimalText(value) ?? '')?.[1]
   if (digits === undefined) return null
   const id = BigInt(digits)
   return id > maxId || id < -maxId - 1n ? null : id.toString()
 }
 
-const keyOf = (raw: Readonly<Record<string, unknown>>): string | null => idOf(raw['id'])
+const parseKey = (raw: Readonly<Record<string, unknown>>): string | null => parseId(raw['id'])
 
-const targetOf = (wire: WireTarget, raw: Readonly<Record<string, unknown>>) => {
-  const id = idOf(wire.id)
+const parseTarget = (wire: WireTarget, raw: Readonly<Record<string, unknown>>) => {
+  const id = parseId(wire.id)
   if (id === null) throw new RecordFault('id: not a 64-bit integer')
-  const taxonPath = textOf(wire.taxonPath)
+  const taxonPath = toText(wire.taxonPath)
   return {
     id,
-    name: textOf(wire.name),
+    name: toText(wire.name),
     taxonPath: taxonPath === null ? null : splitTaxonPath(taxonPath),
     isDisabled: wire.isDisabled ?? null,
     raw,
   }
 }
 
-const contextualOf = (
+const parseContextual = (
   wire: WireContextualTarget,
   raw: Readonly<Record<string, unknown>>,
   onUnknownValue: OnUnknownValue,
@@ -47,12 +47,12 @@ const contextualOf = (
   for (const tier of reach) {
     if (reachBand(tier) === null) onUnknownValue({ resource: 'contextual-target', field: 'reach', value: tier })
   }
-  return { ...targetOf(wire, raw), reach, reachBands: reachBands(reach) }
+  return { ...parseTarget(wire, raw), reach, reachBands: reachBands(reach) }
 }
 
-const upperCase = (value: string | null | undefined): string | null => textOf(value?.trim().toUpperCase())
+const upperCase = (value: string | null | undefined): string | null => toText(value?.trim().toUpperCase())
 
-const behavioralOf = (
+const parseBehavioral = (
   wire: WireBehavioralAudience,
   raw: Readonly<Record<string, unknown>>,
   onUnknownValue: OnUnknownValue,
@@ -63,36 +63,36 @@ const behavioralOf = (
   if (audienceType !== null && !isKnownAudienceType(audienceType))
     onUnknownValue({ resource, field: 'audienceType', value: audienceType })
   if (attribute !== null && !isKnownAttribute(attribute)) onUnknownValue({ resource, field: 'attribute', value: attribute })
-  return { ...targetOf(wire, raw), audienceType, attribute }
+  return { ...parseTarget(wire, raw), audienceType, attribute }
 }
 
-/** How a contextual target is read. */
+/** Parses a contextual target. */
 export const contextualReader: RecordReader<WireContextualTarget, ContextualTarget> = {
   resource: 'contextual-target',
   schema: wireContextualTarget,
-  keyField: keyOf,
-  toDomain: contextualOf,
+  keyField: parseKey,
+  toDomain: parseContextual,
 }
 
-/** How a behavioral audience is read. */
+/** Parses a behavioral audience. */
 export const behavioralReader: RecordReader<WireBehavioralAudience, BehavioralAudience> = {
   resource: 'behavioral-audience',
   schema: wireBehavioralAudience,
-  keyField: keyOf,
-  toDomain: behavioralOf,
+  keyField: parseKey,
+  toDomain: parseBehavioral,
 }
 
 /**
- * Reads one contextual target from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
- * Never throws: a record that cannot be read comes back with the fault.
+ * Parses one contextual target from its JSON text (exact) or from a parsed value; for records in quarantine. Never throws: an unreadable record is returned with
+ * its fault.
  */
 export const parseContextualTarget = (
   raw: unknown,
   onUnknownValue: OnUnknownValue = () => undefined,
-): ParsedRecord<ContextualTarget> => readAny(contextualReader, raw, onUnknownValue)
+): ParsedRecord<ContextualTarget> => parseRecord(contextualReader, raw, onUnknownValue)
 
-/** Reads one behavioral audience, as {@link parseContextualTarget} reads a target. */
+/** Parses one behavioral audience, as {@link parseContextualTarget} parses a target. */
 export const parseBehavioralAudience = (
   raw: unknown,
   onUnknownValue: OnUnknownValue = () => undefined,
-): ParsedRecord<BehavioralAudience> => readAny(behavioralReader, raw, onUnknownValue)
+): ParsedRecord<BehavioralAudience> => parseRecord(behavioralReader, raw, onUnknownValue)

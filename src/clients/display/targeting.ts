@@ -1,11 +1,11 @@
-import { type BehavioralAudience, type ContextualTarget, checkAudienceChoice } from '../../domain/targeting.ts'
-import type { CallOptions } from '../call-options.ts'
+import { type BehavioralAudience, type ContextualTarget, checkAudienceChoice } from '../../domain/campaigns/targeting.ts'
 import { wireTargetingPage } from '../contract/targeting.ts'
-import type { Operations } from '../endpoint.ts'
+import type { CallOptions } from '../http/call-options.ts'
+import type { Operations } from '../http/endpoint.ts'
+import { perMinute } from '../http/operation.ts'
+import type { Page, RecordReader } from '../http/record.ts'
+import { readRecord } from '../http/record.ts'
 import { type DisplayHost, endpoint } from '../marketplace/endpoint.ts'
-import { perMinute } from '../operation.ts'
-import type { Page, RecordReader } from '../record.ts'
-import { readRecord } from '../record.ts'
 import { fetchListing, type IndexRange, listingCall, rangeMembers } from './paging.ts'
 import { behavioralReader, contextualReader, parseBehavioralAudience, parseContextualTarget } from './target-record.ts'
 
@@ -15,7 +15,7 @@ export interface ContextualQuery extends IndexRange {
   readonly searchText?: string
 }
 
-/** Behavioral audiences of a type and attribute, in any case; neither is needed with ids or text, no attribute with `CUSTOM`. */
+/** Behavioral audiences of a type and attribute, in upper or lower case. Neither is required with ids or text; `CUSTOM` has no attribute. */
 export interface BehavioralQuery extends ContextualQuery {
   readonly audienceType?: string
   readonly attribute?: string
@@ -23,7 +23,7 @@ export interface BehavioralQuery extends ContextualQuery {
 
 /** Targets of one kind. The `nextCursor` of a page is the `startIndex` of the next one. */
 export interface TargetsClient<Query, Target> {
-  /** @throws MarketplaceFailure; RangeError, before anything is sent, for a query that breaks the rules, such as an illegal pair of type and attribute */
+  /** @throws MarketplaceFailure; RangeError, before anything is sent, for an invalid query, such as an invalid pair of type and attribute */
   list(query: Query, options: CallOptions): Promise<Page<Target>>
 }
 
@@ -37,7 +37,7 @@ const path = '/api/v2/targeting/list'
 type Tactic = 'contextual' | 'behavioral'
 type Members = (readonly [key: string, json: string])[]
 
-/** Ids go into the body digit by digit: a double would harm a 64-bit integer. */
+/** Ids are written as digits: a double cannot hold every 64-bit integer. */
 const idMembers = (ids: readonly string[] | undefined): Members => {
   if (ids === undefined || ids.length === 0) return []
   if (!ids.every((id) => /^(?:0|-?[1-9]\d{0,18})$/.test(id))) throw new RangeError('ids must be 64-bit integers in digits')
@@ -83,7 +83,7 @@ export const contextualTargetsEndpoint = endpoint({
   }),
 })
 
-/** Behavioral audiences (specification, section 2). Audience type and attribute go out in lower case, as requests write them. */
+/** Behavioral audiences (specification, section 2). Requests have the audience type and attribute in lower case. */
 export const behavioralAudiencesEndpoint = endpoint({
   host: 'display',
   operations,

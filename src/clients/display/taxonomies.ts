@@ -1,15 +1,15 @@
-import type { TaxonomyNode } from '../../domain/taxonomy.ts'
-import type { CallOptions } from '../call-options.ts'
+import type { TaxonomyNode } from '../../domain/campaigns/taxonomy.ts'
 import { wireTaxonomyPage } from '../contract/taxonomies.ts'
-import type { Operations } from '../endpoint.ts'
+import type { CallOptions } from '../http/call-options.ts'
+import type { Operations } from '../http/endpoint.ts'
+import { perMinute } from '../http/operation.ts'
+import type { Page } from '../http/record.ts'
 import { type DisplayHost, endpoint } from '../marketplace/endpoint.ts'
-import { perMinute } from '../operation.ts'
-import type { Page } from '../record.ts'
 import type { IndexRange } from './paging.ts'
 import { fetchListing, listingCall, rangeMembers } from './paging.ts'
 import { parseTaxonomyNode, readTaxonomyRow } from './taxonomy-record.ts'
 
-/** Only what fits these names; several narrow it down together. Too many at once are refused (specification, Errors). */
+/** Nodes that match all these names. Too many names are refused (specification, Errors). */
 export interface TaxonomyFilters {
   readonly brandName?: readonly string[]
   readonly department?: readonly string[]
@@ -17,7 +17,7 @@ export interface TaxonomyFilters {
   readonly subCategory?: readonly string[]
 }
 
-/** Taxonomy nodes of one level; of level 3 when none is given. */
+/** Taxonomy nodes of one level; default: level 3. */
 export interface TaxonomyQuery extends IndexRange {
   readonly level?: 1 | 2 | 3
   readonly filters?: TaxonomyFilters
@@ -25,7 +25,7 @@ export interface TaxonomyQuery extends IndexRange {
 
 /** Taxonomies of one advertiser. The `nextCursor` of a page is the `startIndex` of the next one. */
 export interface TaxonomiesClient {
-  /** @throws MarketplaceFailure; RangeError, before anything is sent, for a query that breaks the rules */
+  /** @throws MarketplaceFailure; RangeError, before anything is sent, for an invalid query */
   list(query: TaxonomyQuery, options: CallOptions): Promise<Page<TaxonomyNode>>
 }
 
@@ -43,7 +43,7 @@ const envelope = (document: unknown) => {
   return { hasRows: Array.isArray(data.data), totalResults: data.totalResults }
 }
 
-const bodyOf = (advertiserId: number, query: TaxonomyQuery) => {
+const buildBody = (advertiserId: number, query: TaxonomyQuery) => {
   const { level, filters = {} } = query
   if (level !== undefined && ![1, 2, 3].includes(level)) throw new RangeError('level must be 1, 2 or 3')
   const names = filterNames.flatMap((filter) => {
@@ -57,7 +57,7 @@ const bodyOf = (advertiserId: number, query: TaxonomyQuery) => {
 /** Taxonomy listing (specification, section 1) of one advertiser. */
 const createTaxonomiesClient = ({ caller, display: { advertiserId }, onUnknownValue }: DisplayHost): TaxonomiesClient => ({
   list: async (query, options) =>
-    fetchListing(caller, listingCall(operations.list, path, 'data', bodyOf(advertiserId, query)), query, options, {
+    fetchListing(caller, listingCall(operations.list, path, 'data', buildBody(advertiserId, query)), query, options, {
       read: (row) => readTaxonomyRow(row, onUnknownValue),
       envelope,
     }),

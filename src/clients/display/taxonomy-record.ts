@@ -1,19 +1,19 @@
-import type { TaxonomyAttributeValue, TaxonomyNode } from '../../domain/taxonomy.ts'
-import { taxonomyKey } from '../../domain/taxonomy.ts'
-import { isObject } from '../../domain/values.ts'
+import type { TaxonomyAttributeValue, TaxonomyNode } from '../../domain/campaigns/taxonomy.ts'
+import { taxonomyKey } from '../../domain/campaigns/taxonomy.ts'
+import { isObject } from '../../domain/values/values.ts'
 import type { WireTaxonomyChain } from '../contract/taxonomies.ts'
-import { isNoChild, nodesOf, wireAttributeValue, wireTaxonomyChain } from '../contract/taxonomies.ts'
-import type { CutRecord } from '../json.ts'
-import { asRecord, parseExact, wholeNumber } from '../json.ts'
-import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
-import { RecordFault, readAny, readRecord, textOf } from '../record.ts'
+import { isNoChild, listNodes, wireAttributeValue, wireTaxonomyChain } from '../contract/taxonomies.ts'
+import type { CutRecord } from '../http/json.ts'
+import { asRecord, parseExact, wholeNumber } from '../http/json.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
+import { parseRecord, RecordFault, readRecord, toText } from '../http/record.ts'
 
 const levels = 3
-/** Most text that the branches of one row may come to, each repeating the names above it. */
+/** Maximum length of the texts of all branches of one row. Each text repeats the nodes above the branch. */
 const maxBranchesText = 64 * 1024 * 1024
 
-const keyOf = (raw: unknown): string | null => {
-  const nodes = nodesOf(raw)
+const parseKey = (raw: unknown): string | null => {
+  const nodes = listNodes(raw)
   const names = nodes.map((node) => {
     const name = isObject(node) ? node['name'] : undefined
     return typeof name === 'string' || typeof name === 'number' ? String(name).trim() : ''
@@ -23,7 +23,7 @@ const keyOf = (raw: unknown): string | null => {
   return taxonomyKey((isObject(leaf) ? wholeNumber(leaf['level']) : null) ?? names.length, names)
 }
 
-const countOf = (value: unknown, field: string): number | null => {
+const parseCount = (value: unknown, field: string): number | null => {
   if (value === undefined || value === null) return null
   const count = wholeNumber(value)
   if (count === null) throw new RecordFault(`${field}: not a whole number`)
@@ -38,7 +38,7 @@ const attributeValues = (values: unknown): readonly TaxonomyAttributeValue[] => 
   })
 }
 
-const nodeOf = (
+const parseNode = (
   chain: WireTaxonomyChain,
   raw: Readonly<Record<string, unknown>>,
   onUnknownValue: OnUnknownValue,
@@ -47,18 +47,18 @@ const nodeOf = (
   const leaf = chain.at(-1)
   const name = path.at(-1)
   if (leaf === undefined || name === undefined) throw new RecordFault('name: missing')
-  const level = countOf(leaf.level, 'level') ?? path.length
+  const level = parseCount(leaf.level, 'level') ?? path.length
   if (level < 1 || level > levels) onUnknownValue({ resource: 'taxonomy', field: 'level', value: String(level) })
   const { attributes } = leaf
   return {
     level,
     path,
     name,
-    itemCount: countOf(leaf.itemCount ?? leaf.item_count, 'itemCount'),
+    itemCount: parseCount(leaf.itemCount ?? leaf.item_count, 'itemCount'),
     attributes:
       attributes === undefined || attributes === null
         ? null
-        : { type: textOf(attributes.type), values: attributeValues(attributes.values) },
+        : { type: toText(attributes.type), values: attributeValues(attributes.values) },
     raw,
   }
 }
@@ -66,12 +66,12 @@ const nodeOf = (
 const taxonomyReader: RecordReader<WireTaxonomyChain, TaxonomyNode> = {
   resource: 'taxonomy',
   schema: wireTaxonomyChain,
-  keyField: keyOf,
-  toDomain: nodeOf,
+  keyField: parseKey,
+  toDomain: parseNode,
 }
 
-/** Each way from the department down to a node without a child, as a document in which every node has one child at most. */
-const branchesOf = function* (node: Readonly<Record<string, unknown>>): Generator<Readonly<Record<string, unknown>>> {
+/** Each path from the department to a node without a child, as a document in which every node has at most one child. */
+const listBranches = function* (node: Readonly<Record<string, unknown>>): Generator<Readonly<Record<string, unknown>>> {
   const child = node['taxonomies']
   if (isNoChild(child) || (!isObject(child) && !Array.isArray(child))) {
     yield node
@@ -79,18 +79,19 @@ const branchesOf = function* (node: Readonly<Record<string, unknown>>): Generato
   }
   const children: readonly unknown[] = Array.isArray(child) ? child : [child]
   for (const one of children) {
-    // What is no node stays in a list of its own, so that it is not taken for the end of the branch.
+    // An element that is no node stays in a list, so that it is not read as the end of the branch.
     if (!isObject(one) || isNoChild(one)) yield { ...node, taxonomies: [one] }
-    else for (const branch of branchesOf(one)) yield { ...node, taxonomies: branch }
+    else for (const branch of listBranches(one)) yield { ...node, taxonomies: branch }
   }
 }
 
 const branchTexts = (record: CutRecord): readonly string[] | null => {
-  const raw = parseExact(record)
-  if (!isObject(raw)) return [record.text]
+  // Each branch is made storable later, with its own text.
+  const raw = parseExact({ ...record, text: record.original })
+  if (!isObject(raw)) return [record.original]
   const texts: string[] = []
   let length = 0
-  for (const branch of branchesOf(raw)) {
+  for (const branch of listBranches(raw)) {
     const text = JSON.stringify(branch)
     length += text.length
     if (length > maxBranchesText) return null
@@ -100,8 +101,8 @@ const branchTexts = (record: CutRecord): readonly string[] | null => {
 }
 
 /**
- * Reads one row of a taxonomy listing: one record, named by its deepest node. Every known answer nests a single child; should a node
- * have a list of children, each branch is a record, whose text is the row without the other branches.
+ * Parses one row of a taxonomy listing into one record, whose key is its deepest node. In all known answers a node has a single child. If a node has a list of
+ * children, each branch is a record, whose text is the row without the other branches.
  */
 export const readTaxonomyRow = (row: CutRecord, onUnknownValue: OnUnknownValue): readonly ParsedRecord<TaxonomyNode>[] => {
   if (row.isTooDeep || !/"taxonomies"\s*:\s*\[/.test(row.text)) return [readRecord(taxonomyReader, row, onUnknownValue)]
@@ -110,15 +111,15 @@ export const readTaxonomyRow = (row: CutRecord, onUnknownValue: OnUnknownValue):
     texts = branchTexts(row)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    texts = [row.text]
+    texts = [row.original]
   }
   if (texts === null) return [{ ok: false, key: null, fault: 'taxonomies: too many branches', rawText: row.text }]
   return texts.map((text) => readRecord(taxonomyReader, asRecord(text), onUnknownValue))
 }
 
 /**
- * Reads one taxonomy node from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
- * Never throws: a record that cannot be read comes back with the fault.
+ * Parses one taxonomy node from its JSON text (exact) or from a parsed value; for records in quarantine. Never throws: an unreadable record is returned with its
+ * fault.
  */
 export const parseTaxonomyNode = (raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<TaxonomyNode> =>
-  readAny(taxonomyReader, raw, onUnknownValue)
+  parseRecord(taxonomyReader, raw, onUnknownValue)

@@ -1,11 +1,15 @@
-import type { ColumnNames } from '../../domain/reconciliation-report.ts'
+import type { ColumnNames } from '../../domain/inventory/reconciliation-report.ts'
 import type { Profile, QuantityField } from './profiles/profile.ts'
 
-/** How to reach the marketplace for one seller. Other credentials mean another client: a client remembers that its own were refused. */
+/** The connection of one seller to the marketplace. Other credentials need another client, since a client remembers refusals of its own. */
 export interface SellerConnection {
   readonly sellerId: string
   readonly clientId: string
   readonly clientSecret: string
+  /** The access of a solution provider to this seller (public facts, section 15); null, absent: tokens are requested with the client id and secret alone. */
+  readonly refreshToken?: string | null
+  /** The id of the seller at the marketplace, for its partner header; null, absent: `sellerId`. */
+  readonly partnerId?: string | null
   readonly profile: Profile
   /** `{base_url}` of the specification; may have a path. */
   readonly marketplaceUrl: string
@@ -16,13 +20,13 @@ export interface SellerConnection {
   readonly quantityField: QuantityField
   readonly serviceName: string
   readonly tokenPath: string
-  /** Longest life of one HTTP request, from its start to the last byte of the answer. */
+  /** Timeout of one HTTP request, from its start to the last byte of the answer. */
   readonly requestTimeoutMs: number
-  /** What headers of the reconciliation report mean, for those that nobody knows. */
+  /** The meaning of unknown headers of the reconciliation report. */
   readonly reportColumns?: ColumnNames
 }
 
-/** How to reach display advertising (specification, Authentication; public facts, section 1.3). */
+/** The connection to display advertising (specification, Authentication; public facts, section 1.3). */
 export interface DisplayConnection {
   /** `{display_base_url}`; may have a path. */
   readonly url: string

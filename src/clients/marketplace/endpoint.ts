@@ -1,9 +1,9 @@
-import type { Caller } from '../caller.ts'
-import { type Declaration, declareEndpoint, type Endpoint, type Operations } from '../endpoint.ts'
-import type { OnUnknownValue } from '../record.ts'
+import type { Caller } from '../http/caller.ts'
+import { type Declaration, declareEndpoint, type Endpoint, type Operations } from '../http/endpoint.ts'
+import type { OnUnknownValue } from '../http/record.ts'
 import type { DisplayConnection, SellerConnection } from './connection.ts'
 
-/** What speaks to one host for one seller. */
+/** One host of the marketplace for one seller. */
 export interface Host {
   readonly caller: Caller
   readonly connection: SellerConnection
@@ -15,7 +15,7 @@ export interface DisplayHost extends Host {
   readonly display: DisplayConnection
 }
 
-/** The hosts of the marketplace, as one seller reaches them. */
+/** The hosts of the marketplace for one seller. */
 export interface Hosts {
   readonly marketplace: Host
   /** Null while display advertising is off. */
@@ -25,15 +25,15 @@ export interface Hosts {
 type OnMarketplace<Client> = { readonly host: 'marketplace'; readonly create: (host: Host) => Client }
 type OnDisplay<Client> = { readonly host: 'display'; readonly create: (host: DisplayHost) => Client }
 
-/** An endpoint of display advertising: its part is null for a seller that is no advertiser. */
+/** An endpoint of display advertising. Its client is null for a seller without display advertising. */
 export function endpoint<Client extends object, Value, const Declared extends Operations>(
   declared: Declaration<Value, Declared> & OnDisplay<Client>,
 ): Endpoint<Client | null, Value, Declared, Hosts>
-/** An endpoint of the marketplace itself. */
-export function endpoint<Client extends object, Value, const Declared extends Operations>(
+/** An endpoint of the marketplace itself: its part is null where `create` finds that the profile does not have it. */
+export function endpoint<Client extends object | null, Value, const Declared extends Operations>(
   declared: Declaration<Value, Declared> & OnMarketplace<Client>,
 ): Endpoint<Client, Value, Declared, Hosts>
-export function endpoint<Client extends object, Value, const Declared extends Operations>(
+export function endpoint<Client extends object | null, Value, const Declared extends Operations>(
   declared: Declaration<Value, Declared> & (OnMarketplace<Client> | OnDisplay<Client>),
 ): Endpoint<Client | null, Value, Declared, Hosts> {
   return declareEndpoint({

@@ -1,10 +1,10 @@
-import { isObject } from '../../domain/values.ts'
-import type { Fault } from '../errors.ts'
-import type { FaultRules, Said } from '../judge.ts'
+import { isObject } from '../../domain/values/values.ts'
+import type { BodyErrors, FaultRules } from '../http/classify.ts'
+import type { Fault } from '../http/errors.ts'
 
 const maxFaults = 50
 const maxFaultText = 500
-/** Statuses that the marketplace's codes stand for (public facts, section 6.2), by prefix; for bodies that contradict their HTTP status. */
+/** HTTP statuses of the marketplace's error codes, by prefix (public facts, section 6.2); for bodies that contradict their HTTP status. */
 const statusByCode: readonly (readonly [RegExp, number])[] = [
   [/^REQUEST_THRESHOLD_VIOLATED/i, 429],
   [/^TOO_MANY_REQUESTS/i, 429],
@@ -19,8 +19,8 @@ const statusByCode: readonly (readonly [RegExp, number])[] = [
 ]
 
 /**
- * A code as the marketplace writes it: capitals, often with a component behind a dot (public facts, section 6.2; specification, Errors);
- * the fulfillment service puts the status in front. Reason phrases ("Not Found") and bare numbers, as gateways and frameworks have them, are none.
+ * An error code of the marketplace: capitals, often followed by a dot and a component (public facts, section 6.2; specification, Errors); the fulfillment
+ * service adds the status as a prefix. Reason phrases ("Not Found") and plain numbers of gateways and frameworks do not match.
  */
 const ownCode = /^(?:[A-Z][A-Z\d]*(?:[_.][A-Z\d]+)*|[45]\d\d\.[A-Z]+\.\d+)$/
 
@@ -37,7 +37,7 @@ const oauthCodes: ReadonlySet<unknown> = new Set([
   'temporarily_unavailable',
 ])
 
-/** Texts of a refusal that mean "done before" (public facts, section 6.4). Loose, since only these samples are known. */
+/** Texts of a refusal that mean "done before" (public facts, section 6.4). The pattern is loose, since only a few samples are known. */
 const alreadyDone = /higher status|already|over\s*shipped|is in (?!created|acknowledged)\w+ status|enough quantity to/i
 
 const faultText = (value: unknown): string | null => {
@@ -50,26 +50,26 @@ const readFault = (entry: unknown): Fault | null => {
     const text = faultText(entry)
     return text === null ? null : { code: text, field: null, description: null }
   }
-  const causes = Array.isArray(entry['causes']) ? entry['causes'] : []
-  const words = causes.map((cause) => (isObject(cause) ? cause['description'] : cause))
-  const description = joinTexts([entry['description'], entry['message'], entry['info'], entry['detail'], ...words])
+  const causes: readonly unknown[] = [entry['causes'] ?? []].flat()
+  const causeTexts = causes.map((cause) => (isObject(cause) ? cause['description'] : cause))
+  const description = joinTexts([entry['description'], entry['message'], entry['info'], entry['detail'], ...causeTexts])
   return { code: faultText(entry['code']), field: faultText(entry['field']), description: faultText(description) }
 }
 
 const joinTexts = (values: readonly unknown[]): string =>
   [...new Set(values.slice(0, maxFaults).map(faultText))].filter((text) => text !== null).join('; ')
 
-/** The entries under `errors` or `error`: a list, a single one, or either below a further `error`. Not recursive: a body may be as deep as it likes. */
-const entriesOf = (value: unknown): readonly unknown[] => {
+/** The entries under `errors` or `error`: a list, a single entry, or either of them below another `error`. Not recursive, since a body may have any depth. */
+const listEntries = (value: unknown): readonly unknown[] => {
   const inner = isObject(value) && 'error' in value ? value['error'] : value
   if (inner === undefined || inner === null || inner === '') return []
   return Array.isArray(inner) ? inner : [inner]
 }
 
-/** Of display advertising (specification, Errors). */
+/** The code of a failure of display advertising (specification, Errors). */
 const isFailureCode = (code: unknown): boolean => typeof code === 'string' && /^failure$/i.test(code)
 
-/** The `details` of a failure, a text or a list of them; one that is a code, such as `TOO_MANY_FILTERS_PROVIDED_IN_REQUEST`, counts as one. */
+/** The `details` of a failure, a text or a list of texts. A text that is a code, such as `TOO_MANY_FILTERS_PROVIDED_IN_REQUEST`, is an entry of its own. */
 const failureEntries = (details: unknown): readonly unknown[] => {
   const texts = [details].flat().slice(0, maxFaults)
   const codes = texts.filter((text) => typeof text === 'string' && /^[A-Z][A-Z\d]*(?:[_.][A-Z\d]+)+$/.test(text))
@@ -77,13 +77,16 @@ const failureEntries = (details: unknown): readonly unknown[] => {
   return codes.length > 0 && others.length === 0 ? codes : [...codes, { code: 'failure', description: joinTexts(others) }]
 }
 
-/** The faults that a body names, in whichever of the known shapes (public facts, section 6.1). Never throws; empty when there are none. */
+/** The text of a 401 for a seller that is not enrolled in the programme of an operation. */
+const notEligible = /program eligibility is not enabled/i
+
+/** The errors in a body, in any of the known shapes (public facts, section 6.1). Never throws; empty if there are none. */
 export const readFaults = (body: unknown): readonly Fault[] => {
   if (!isObject(body)) return []
   const list = body['list']
-  const entries = [...entriesOf(body['errors']), ...(isObject(list) ? entriesOf(list['errors']) : [])]
+  const entries = [...listEntries(body['errors']), ...(isObject(list) ? listEntries(list['errors']) : [])]
   const error = body['error']
-  if (isObject(error) || Array.isArray(error)) entries.push(...entriesOf(error))
+  if (isObject(error) || Array.isArray(error)) entries.push(...listEntries(error))
   else if (faultText(error) !== null) {
     entries.push({ code: error, description: body['error_description'] ?? body['message'] })
   }
@@ -96,7 +99,7 @@ export const readFaults = (body: unknown): readonly Fault[] => {
     .filter((fault) => fault !== null)
 }
 
-/** Whether one of these entries is a fault with a code, one that fits the pattern where there is one. */
+/** Whether one of these entries has a code that matches the pattern. */
 const someCoded = (entries: readonly unknown[], pattern: RegExp): boolean =>
   entries.slice(0, maxFaults).some((entry) => {
     const code = isObject(entry) ? entry['code'] : undefined
@@ -104,43 +107,43 @@ const someCoded = (entries: readonly unknown[], pattern: RegExp): boolean =>
   })
 
 /**
- * Whether the marketplace itself speaks, and not something on the way: a fault with a code in one of its shapes (public facts, section
- * 6.1). `errors.error[]` is its alone, so any code will do there; the others are common, so the code must be one of its kind. Spring's
- * default body, `{"message":…}` and the like are JSON too, but come from whoever happens to stand there.
+ * Whether the marketplace itself has answered, and not a gateway: an error with a code in one of its shapes (public facts, section 6.1). Only the marketplace uses
+ * `errors.error[]`, so any code is accepted there. The other shapes are common, so the code must have its form. The default body of Spring, `{"message":…}` and
+ * similar bodies are JSON too, but may be those of a gateway.
  */
-const isOwnWord = (body: unknown, speaksOAuth: boolean): boolean => {
+const isFromMarketplace = (body: unknown, speaksOAuth: boolean): boolean => {
   if (!isObject(body)) return false
   const { errors, error, list, code, details } = body
   for (const found of [errors, isObject(list) ? list['errors'] : undefined]) {
-    if (someCoded(entriesOf(found), isObject(found) && 'error' in found ? /\S/ : ownCode)) return true
+    if (someCoded(listEntries(found), isObject(found) && 'error' in found ? /\S/ : ownCode)) return true
   }
-  if (typeof error !== 'string' && someCoded(entriesOf(error), ownCode)) return true
+  if (typeof error !== 'string' && someCoded(listEntries(error), ownCode)) return true
   if (isFailureCode(code) && details !== undefined) return true
   return speaksOAuth && oauthCodes.has(error)
 }
 
-const isRemark = (entry: unknown): boolean =>
+const isWarning = (entry: unknown): boolean =>
   isObject(entry) && typeof entry['severity'] === 'string' && /^(?:INFO|WARN)/i.test(entry['severity'])
 
 const hasError = (body: unknown): boolean =>
-  isObject(body) && entriesOf(body['errors']).some((entry) => isObject(entry) && !isRemark(entry))
+  isObject(body) && listEntries(body['errors']).some((entry) => isObject(entry) && !isWarning(entry))
 
 const statusOfCode = (code: string | null): number | null => {
   if (code === null) return null
-  // The fulfillment service puts the status in front: `400.WFS.100`.
+  // The fulfillment service adds the status as a prefix: `400.WFS.100`.
   const leading = /^([45]\d\d)(?:\D|$)/.exec(code)?.[1]
   if (leading !== undefined) return Number(leading)
   return statusByCode.find(([pattern]) => pattern.test(code))?.[1] ?? null
 }
 
-/** The statuses that a body names, by its codes and by a `status` of its own. */
+/** The HTTP statuses in a body, by its codes and its `status`. */
 const namedStatuses = (body: unknown, faults: readonly Fault[], statusIsData: boolean): readonly number[] => {
   const status = isObject(body) && !statusIsData ? body['status'] : null
   const named = typeof status === 'string' || typeof status === 'number' ? String(status) : null
   return [...faults.map((fault) => statusOfCode(fault.code)), statusOfCode(named)].filter((found) => found !== null)
 }
 
-/** A 400 that a read gets during outages: field `data`, "Invalid Request", nothing more (public facts, section 6.3). */
+/** The 400 of a read during outages: only the field `data` and "Invalid Request" (public facts, section 6.3). */
 const isOutageRefusal = (faults: readonly Fault[]): boolean => {
   const [fault] = faults
   return (
@@ -152,11 +155,11 @@ const isOutageRefusal = (faults: readonly Fault[]): boolean => {
   )
 }
 
-const saysNone = (faults: readonly Fault[]): boolean =>
+const isNotFound = (faults: readonly Fault[]): boolean =>
   faults.length > 0 && faults.every(({ code }) => /^CONTENT_NOT_FOUND(?:\.|$)/i.test(code ?? ''))
 
-/** What a body says, in any of the known shapes. */
-const read = (body: unknown, how: Parameters<FaultRules['read']>[1]): Said => {
+/** Reads the errors of a body, in any of the known shapes. */
+const read = (body: unknown, how: Parameters<FaultRules['read']>[1]): BodyErrors => {
   const statusIsData = how.statusIsData ?? false
   const faults = readFaults(body)
   const document = isObject(body) ? body : {}
@@ -164,18 +167,21 @@ const read = (body: unknown, how: Parameters<FaultRules['read']>[1]): Said => {
   const named = typeof status === 'string' ? status : typeof status === 'number' ? String(status) : ''
   return {
     faults,
-    ownWord: isOwnWord(body, how.speaksOAuth ?? false),
+    fromMarketplace: isFromMarketplace(body, how.speaksOAuth ?? false),
     statuses: namedStatuses(body, faults, statusIsData),
-    fails: /^(?:FAIL|ERROR)/i.test(named) || statusOfCode(named) !== null || isFailureCode(document['code']),
-    namesError: hasError(body),
-    onlyRemarks: [...entriesOf(document['errors']), ...entriesOf(document['error'])].every(isRemark),
+    isFailure: /^(?:FAIL|ERROR)/i.test(named) || statusOfCode(named) !== null || isFailureCode(document['code']),
+    hasError: hasError(body),
+    notEnrolled: notEligible.test(
+      joinTexts([...faults.map(({ description }) => description), document['message'], document['detail']]),
+    ),
+    onlyWarnings: [...listEntries(document['errors']), ...listEntries(document['error'])].every(isWarning),
   }
 }
 
-/** How this marketplace words its faults. */
+/** How errors of this marketplace are read. */
 export const faultRules: FaultRules = {
   read,
   isOutage: isOutageRefusal,
-  saysNone,
-  saysDone: (faults) => alreadyDone.test(faults.map((fault) => fault.description ?? '').join('\n')),
+  isNotFound: isNotFound,
+  isAlreadyDone: (faults) => alreadyDone.test(faults.map((fault) => fault.description ?? '').join('\n')),
 }

@@ -1,12 +1,14 @@
-import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
+import { hash } from 'node:crypto'
+import type { InventoryLogEntry } from '../../domain/inventory/inventory-log.ts'
+import { isObject } from '../../domain/values/values.ts'
 import type { WireInventoryLogEntry } from '../contract/inventory-log.ts'
 import { wireInventoryLogEntry, wireInventoryLogPage } from '../contract/inventory-log.ts'
-import { cutRecords, decimalText, jsonOrNull, moment } from '../json.ts'
-import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
-import { RecordFault, readRecord, textOf } from '../record.ts'
+import { cutRecords, decimalText, jsonOrNull, parseTimestamp } from '../http/json.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
+import { parseSku, RecordFault, readRecord, toText } from '../http/record.ts'
 import { vocabulary } from './vocabulary.ts'
 
-/** Where the entries of an answer are. */
+/** Path to the entries of an answer. */
 export const entriesAt = ['payload', 'inventoryLog']
 
 const maxUnits = 2_147_483_647
@@ -16,103 +18,141 @@ const knownValues = {
   transactionLocation: new Set(['Inventory', 'Salvage']),
 } as const
 
-/** Whose log an entry belongs to; the entry itself does not say. */
+/** The product of a log. Its entries do not contain it. */
 export interface LogOwner {
   readonly sku: string
   readonly gtin: string | null
 }
 
-const typeWords = [
+const typePatterns = [
   ['Ship', /\b(?:ship|ships|shipped|shipments?|sales?|sold)\b/],
   ['Return', /\breturn(?:s|ed)?\b/],
   ['Receipt', /\breceipts?\b|\breceived?\b/],
   ['Adjustment', /\badjust(?:ment|ments|ed)?\b/],
 ] as const
 
-/** The type as the documentation spells it, where one word of what came names it: `ADJUSTMENTS`, `Inventory Adjustment`. Otherwise what came. */
-const typeOf = (text: string | null): string | null => {
+/** The documented spelling of a type if exactly one matches (`ADJUSTMENTS`, `Inventory Adjustment`); otherwise the text unchanged. */
+const normalizeType = (text: string | null): string | null => {
   const words = (text ?? '')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .replaceAll(/[^A-Za-z]+/g, ' ')
     .toLowerCase()
-  const named = typeWords.filter(([, pattern]) => pattern.test(words))
+  const named = typePatterns.filter(([, pattern]) => pattern.test(words))
   const [first] = named
   return first === undefined || named.length > 1 ? text : first[0]
 }
 
 const dayForm = /^\d{4}-\d{2}-\d{2}$/
 
-/** When an entry was made. A day without a time is one of the calendar by which the report counts. */
-const transactionTimeOf = (value: WireInventoryLogEntry['transactionTime']): Date => {
-  const time = moment(value, vocabulary.calendar)
-  if (time === null) throw new RecordFault('transactionTime: not a moment')
+/** The time of an entry. A day without a time is a day of the calendar of the reconciliation report. */
+const parseTime = (value: WireInventoryLogEntry['transactionTime']): Date | null => {
+  const time = parseTimestamp(value, vocabulary.calendar)
   const day = String(value).trim()
-  return dayForm.test(day) ? vocabulary.calendar.midnight(day) : time
+  return time !== null && dayForm.test(day) ? vocabulary.calendar.midnight(day) : time
 }
 
-const changedUnitsOf = (value: string | number): number => {
+const parseTransactionTime = (value: WireInventoryLogEntry['transactionTime']): Date => {
+  const time = parseTime(value)
+  if (time === null) throw new RecordFault('transactionTime: not a timestamp')
+  return time
+}
+
+const parseChangedUnits = (value: string | number): number => {
   const decimal = decimalText(value)
   const units = Number(decimal)
   if (decimal === null || !Number.isInteger(units) || Math.abs(units) > maxUnits)
     throw new RecordFault('changedUnits: not a whole number of units')
-  // No minus zero.
+  // Converts minus zero to zero.
   return units + 0
 }
 
-const entryOf = (
+const parseEntryFields = (
   { sku, gtin }: LogOwner,
   wire: WireInventoryLogEntry,
   raw: Readonly<Record<string, unknown>>,
   onUnknownValue: OnUnknownValue,
 ): InventoryLogEntry => {
-  const transactionTime = transactionTimeOf(wire.transactionTime)
-  const changedUnits = changedUnitsOf(wire.changedUnits)
+  const transactionTime = parseTransactionTime(wire.transactionTime)
+  const changedUnits = parseChangedUnits(wire.changedUnits)
   for (const field of ['transactionType', 'transactionLocation'] as const) {
-    const value = textOf(wire[field])
+    const value = toText(wire[field])
     if (value !== null && !knownValues[field].has(value)) onUnknownValue({ resource: 'inventory-log', field, value })
   }
   return {
     id: String(wire.id),
     sku,
     gtin,
-    fcName: textOf(wire.fcName),
+    fcName: toText(wire.fcName),
     changedUnits,
     transactionTime,
-    transactionLocation: textOf(wire.transactionLocation),
-    transactionReasonCode: textOf(wire.transactionReasonCode),
-    transactionReasonDescription: textOf(wire.transactionReasonDesc),
-    transactionType: typeOf(textOf(wire.transactionType)),
-    shipmentId: textOf(wire.shipmentId),
+    transactionLocation: toText(wire.transactionLocation),
+    transactionReasonCode: toText(wire.transactionReasonCode),
+    transactionReasonDescription: toText(wire.transactionReasonDesc),
+    transactionType: normalizeType(toText(wire.transactionType)),
+    shipmentId: toText(wire.shipmentId),
     raw,
   }
 }
 
-/** How the entries of one log are read. */
+/** Parses the entries of one log. */
 export const inventoryLogReader = (owner: LogOwner): RecordReader<WireInventoryLogEntry, InventoryLogEntry> => ({
   resource: 'inventory-log',
   schema: wireInventoryLogEntry,
   keyField: 'id',
-  toDomain: (wire, raw, onUnknownValue) => entryOf(owner, wire, raw, onUnknownValue),
+  toDomain: (wire, raw, onUnknownValue) => parseEntryFields(owner, wire, raw, onUnknownValue),
+})
+
+/** The time of an entry from its text ({@link toStandaloneRecord}), which may be unreadable otherwise. */
+export const parseEntryTime = (rawText: string): Date | null => {
+  const [record] = cutRecords(rawText, entriesAt)?.records ?? []
+  const raw = record === undefined ? null : jsonOrNull(record.text)
+  const { data } = wireInventoryLogEntry.shape.transactionTime.safeParse(isObject(raw) ? raw['transactionTime'] : null)
+  return data === undefined ? null : parseTime(data)
+}
+
+/** An entry with the id of another entry of its answer. */
+const toRepeatedRecord = ({ key, rawText }: ParsedRecord<InventoryLogEntry>): ParsedRecord<InventoryLogEntry> => ({
+  ...{ ok: false, key: null, rawText },
+  fault: `id: ${key ?? ''} appears twice in one answer, with different contents`,
 })
 
 /**
- * An entry as a record of its own: its key names the SKU too, and its text is the answer's envelope around the entry as it came, so that
- * it can be read again without the answer. Product names are left out, as a new name is no new version of a movement.
+ * An entry that can be parsed again without its answer: its key contains the SKU, and its text is the entry in the envelope of the answer. Product names are
+ * omitted, since a new name is no new version of a movement.
  */
-export const ownedRecord = (
+const toStandaloneRecord = (
   { sku, gtin }: LogOwner,
-  record: ParsedRecord<InventoryLogEntry>,
+  entry: ParsedRecord<InventoryLogEntry>,
+  isRepeated: boolean,
 ): ParsedRecord<InventoryLogEntry> => {
+  const record = isRepeated ? toRepeatedRecord(entry) : entry
   const { key } = record
-  const envelope = JSON.stringify({ gtin: gtin ?? undefined, vendorSku: sku }).slice(0, -1)
+  const head = { gtin: gtin ?? undefined, vendorSku: sku, repeatedId: isRepeated || undefined }
+  const envelope = JSON.stringify(head).slice(0, -1)
   const rawText = `{"payload":${envelope},"inventoryLog":[${record.rawText}]}}`
-  // The separator cannot occur in either part.
-  return key === null
-    ? { ...record, rawText }
-    : { ...record, key: `${encodeURIComponent(sku)}/${encodeURIComponent(key)}`, rawText }
+  // The separators cannot occur in the encoded parts. The key of an entry without a valid id is the hash of its text.
+  const name = key === null ? `?${hash('sha1', record.rawText).slice(0, 16)}` : encodeURIComponent(key)
+  return { ...record, key: `${encodeURIComponent(sku)}/${name}`, rawText }
 }
 
-/** Reads one entry from its text as {@link ownedRecord} makes it; for replaying records in quarantine. Never throws. */
+/**
+ * The entries of one answer as standalone records. A repeated id with the same contents is the same entry. With different contents it is unknown which one is
+ * correct, so the later entry is unreadable.
+ */
+export const toStandaloneRecords = (
+  owner: LogOwner,
+  records: readonly ParsedRecord<InventoryLogEntry>[],
+): readonly ParsedRecord<InventoryLogEntry>[] => {
+  const contentByKey = new Map<string, string>()
+  return records.map((record) => {
+    const content = record.ok ? JSON.stringify({ ...record.value, raw: null }) : record.rawText
+    const first = record.key === null ? content : (contentByKey.get(record.key) ?? content)
+    if (record.key !== null) contentByKey.set(record.key, first)
+    return toStandaloneRecord(owner, record, first !== content)
+  })
+}
+
+/** Parses one entry from its text ({@link toStandaloneRecord}); for records in quarantine. Never throws. */
 export const parseInventoryLogEntry = (
   rawText: string,
   onUnknownValue: OnUnknownValue = () => undefined,
@@ -120,8 +160,9 @@ export const parseInventoryLogEntry = (
   const cut = cutRecords(rawText, entriesAt)
   const [record] = cut?.records ?? []
   const { data } = wireInventoryLogPage.safeParse(cut === null ? null : jsonOrNull(cut.envelopeText))
-  const sku = textOf(data?.payload?.vendorSku)
+  const sku = parseSku(data?.payload?.vendorSku)
   if (record === undefined || sku === null) return { ok: false, key: null, fault: 'record: no entry of a SKU', rawText }
-  const owner = { sku, gtin: textOf(data?.payload?.gtin) }
-  return ownedRecord(owner, readRecord(inventoryLogReader(owner), record, onUnknownValue))
+  const owner = { sku, gtin: toText(data?.payload?.gtin) }
+  const read = readRecord(inventoryLogReader(owner), record, onUnknownValue)
+  return toStandaloneRecord(owner, read, data?.payload?.['repeatedId'] === true)
 }

@@ -1,19 +1,21 @@
-import { type Authorisation, type Call, type Caller, type CallerOptions, createCaller } from '../caller.ts'
-import type { Marketplace } from '../client.ts'
-import { createClient, type MarketplaceClient } from '../client.ts'
-import type { ClientParts } from '../client-parts.ts'
 import { createSignatureAuthorisation } from '../display/signature.ts'
-import { createTokenAuthorisation } from './authorisation.ts'
+import type { Authorisation, Call } from '../http/call.ts'
+import { type Caller, type CallerOptions, createCaller } from '../http/caller.ts'
+import type { Marketplace } from '../http/client.ts'
+import { createClient, type MarketplaceClient } from '../http/client.ts'
+import type { ClientParts } from '../http/client-parts.ts'
 import type { DisplayConnection, SellerConnection } from './connection.ts'
 import type { Hosts } from './endpoint.ts'
 import { faultRules } from './faults.ts'
-import { ordersEndpoint } from './orders.ts'
+import { ordersEndpoint } from './orders/orders.ts'
+import { returnsEndpoint } from './returns.ts'
+import { createTokenAuthorisation } from './token-authorisation.ts'
 
 /** Wait after a 429 of display advertising that names no time (public facts, section 8.3). */
 const displayThrottleWaitMs = 600_000
 
-/** The headers of the specification, with the seller's prefix; those of global operations for the operations that the profile names. */
-const headersOf = ({ headerPrefix, profile }: SellerConnection): CallerOptions<Authorisation>['headers'] => {
+/** The headers of the specification with the seller's prefix, and the global headers for the global operations of the profile. */
+const buildHeaders = ({ headerPrefix, profile }: SellerConnection): CallerOptions<Authorisation>['headers'] => {
   const globalHeaders = Object.fromEntries(
     Object.entries(profile.globalHeaders).map(([name, value]) => [`${headerPrefix}_${name}`, value]),
   )
@@ -25,7 +27,7 @@ const headersOf = ({ headerPrefix, profile }: SellerConnection): CallerOptions<A
       ...(profile.globalOperations.has(call.operation) ? globalHeaders : {}),
       ...credentials,
     }
-    // Plain is how the specification writes them in section 8: without underscores (`XXSVC.NAME`).
+    // The plain spelling of the specification, section 8, has no underscores (`XXSVC.NAME`).
     const spelt = (name: string): string =>
       call.headerSpelling === 'plain' && name.startsWith(`${headerPrefix}_`) ? name.replaceAll('_', '') : name
     return { ...Object.fromEntries(Object.entries(ordinary).map(([name, value]) => [spelt(name), value])), ...call.headers }
@@ -37,18 +39,18 @@ export const marketplace: Marketplace<SellerConnection> = {
   connect(connection, parts) {
     const { sellerId, requestTimeoutMs, profile, display } = connection
     const { budgetHeaders } = profile
-    const common = { sellerId, requestTimeoutMs, parts, headers: headersOf(connection), rules: faultRules, budgetHeaders }
+    const common = { sellerId, requestTimeoutMs, parts, headers: buildHeaders(connection), rules: faultRules, budgetHeaders }
     const caller = createCaller({
       ...common,
       baseUrl: connection.marketplaceUrl,
-      authorise: (bare) => createTokenAuthorisation(connection, parts.now ?? Date.now, bare),
+      authorise: (context) => createTokenAuthorisation(connection, parts, context),
     })
-    // A host of its own, with its own clock, on which every request is signed.
+    // Display advertising is another host with its own clock, and its requests are signed.
     const displayCaller = (to: DisplayConnection): Caller =>
       createCaller({
         ...common,
         baseUrl: to.url,
-        authorise: (bare) => createSignatureAuthorisation(connection.headerPrefix, to, bare),
+        authorise: (context) => createSignatureAuthorisation(connection.headerPrefix, to, context),
         throttleWaitMs: displayThrottleWaitMs,
       })
     const onUnknownValue = parts.hooks?.onUnknownValue ?? (() => undefined)
@@ -60,6 +62,7 @@ export const marketplace: Marketplace<SellerConnection> = {
       hosts,
       vocabulary: profile.vocabulary,
       orderCommands: ordersEndpoint,
+      returnCommands: returnsEndpoint,
       credentials: caller.authorisation,
       clock: caller.clock,
       retire: async () => void (await Promise.all([caller.retire(), hosts.display?.caller.retire()])),

@@ -1,110 +1,116 @@
 import type { z } from 'zod'
-import type { ReturnLine, ReturnOrder, ReturnRefundChannel, ReturnTrackingStatus } from '../../domain/return.ts'
+import type { ReturnLine, ReturnOrder, ReturnRefundChannel, ReturnTrackingStatus } from '../../domain/orders/return.ts'
 import type { WireReturn, WireReturnLine, wireReturnQuantity } from '../contract/returns.ts'
 import { wireRefundChannel, wireReturn, wireTrackingStatus } from '../contract/returns.ts'
-import { decimalText, wholeNumber } from '../json.ts'
-import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
-import { RecordFault, rawAt, rawUnder, readAny, textOf } from '../record.ts'
-import { momentOf } from './moments.ts'
+import { decimalText, wholeNumber } from '../http/json.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
+import { parseRecord, parseSku, RecordFault, rawAt, rawUnder, toText } from '../http/record.ts'
+import { parseTimestamp } from './timestamps.ts'
 
-const unitsOf = (quantity: z.infer<typeof wireReturnQuantity> | null | undefined): number | null => {
+const parseUnits = (quantity: z.infer<typeof wireReturnQuantity> | null | undefined): number | null => {
   if (quantity === undefined || quantity === null) return null
   if (typeof quantity !== 'object') return wholeNumber(quantity)
   return wholeNumber(quantity.measurementValue ?? quantity.amount)
 }
 
-const listOf = (value: unknown): readonly unknown[] => {
+const toArray = (value: unknown): readonly unknown[] => {
   if (value === undefined || value === null) return []
   return Array.isArray(value) ? value : [value]
 }
 
-/** Whatever the entry looks like it is kept: a record must not be dropped for it (specification, section 9, rule 6). */
-const trackingStatusOf = (raw: unknown, onUnknownValue: OnUnknownValue): ReturnTrackingStatus => {
+/** An entry is kept in any form: a record must not be dropped because of it (specification, section 9, rule 6). */
+const parseTrackingStatus = (raw: unknown, onUnknownValue: OnUnknownValue): ReturnTrackingStatus => {
   const { data } = wireTrackingStatus.safeParse(raw)
   if (typeof data !== 'object') {
-    return { status: textOf(data), statusTime: null, currentRefundStatus: null, quantity: null, raw }
+    return { status: toText(data), statusTime: null, currentRefundStatus: null, quantity: null, raw }
   }
   return {
-    status: textOf(data.status),
-    statusTime: momentOf(data.statusTime, { resource: 'return', field: 'statusTime' }, onUnknownValue),
-    currentRefundStatus: textOf(data.currentRefundStatus),
-    quantity: unitsOf(data.quantity),
+    status: toText(data.status),
+    statusTime: parseTimestamp(data.statusTime, { resource: 'return', field: 'statusTime' }, onUnknownValue),
+    currentRefundStatus: toText(data.currentRefundStatus),
+    quantity: parseUnits(data.quantity),
     raw,
   }
 }
 
-const refundChannelOf = (raw: unknown): ReturnRefundChannel => {
+const parseRefundChannel = (raw: unknown): ReturnRefundChannel => {
   const { data } = wireRefundChannel.safeParse(raw)
-  if (typeof data !== 'object') return { refundChannelName: textOf(data), quantity: null, raw }
-  return { refundChannelName: textOf(data.refundChannelName), quantity: unitsOf(data.quantity), raw }
+  if (typeof data !== 'object') return { refundChannelName: toText(data), quantity: null, raw }
+  return { refundChannelName: toText(data.refundChannelName), quantity: parseUnits(data.quantity), raw }
 }
 
-const lineOf = (wire: WireReturnLine, index: number, raw: unknown, onUnknownValue: OnUnknownValue): ReturnLine => {
+const parseLine = (wire: WireReturnLine, index: number, raw: unknown, onUnknownValue: OnUnknownValue): ReturnLine => {
   const where = `returnOrderLines.${index}`
   const number = wholeNumber(wire.returnOrderLineNumber)
   if (number === null) throw new RecordFault(`${where}.returnOrderLineNumber: not a whole number`)
-  const trackingStatuses = listOf(wire.currentTrackingStatuses).map((one) => trackingStatusOf(one, onUnknownValue))
-  const stated = unitsOf(wire.quantity)
+  const trackingStatuses = toArray(wire.currentTrackingStatuses).map((one) => parseTrackingStatus(one, onUnknownValue))
+  const stated = parseUnits(wire.quantity)
   if (stated === null && wire.quantity !== undefined && wire.quantity !== null) {
     throw new RecordFault(`${where}.quantity: not a whole number of units`)
   }
-  // Without a quantity of its own the line has as many units as its tracking entries account for.
+  // A line without a quantity has the units of its tracking entries.
   const tracked = trackingStatuses.map((status) => status.quantity)
   if (stated === null && (tracked.length === 0 || tracked.includes(null))) throw new RecordFault(`${where}.quantity: missing`)
   return {
     returnOrderLineNumber: number,
-    purchaseOrderId: textOf(wire.purchaseOrderId),
-    purchaseOrderLineNumber: textOf(wire.purchaseOrderLineNumber),
-    salesOrderLineNumber: textOf(wire.salesOrderLineNumber),
-    sku: textOf(wire.item?.sku),
-    productName: textOf(wire.item?.productName),
+    purchaseOrderId: toText(wire.purchaseOrderId),
+    purchaseOrderLineNumber: toText(wire.purchaseOrderLineNumber),
+    salesOrderLineNumber: toText(wire.salesOrderLineNumber),
+    sku: parseSku(wire.item?.sku),
+    productName: toText(wire.item?.productName),
     quantity: stated ?? tracked.reduce<number>((sum, units) => sum + (units ?? 0), 0),
-    unitOfMeasure: typeof wire.quantity === 'object' ? textOf(wire.quantity?.unitOfMeasure) : null,
+    unitOfMeasure: typeof wire.quantity === 'object' ? toText(wire.quantity?.unitOfMeasure) : null,
     refundedQuantity: wholeNumber(wire.refundedQty),
-    returnReason: textOf(wire.returnReason),
-    status: textOf(wire.status),
+    refundCoveredBy: toText(wire.refundCoveredBy),
+    returnReason: toText(wire.returnReason),
+    exceptionItemType: toText(wire.exceptionItemType),
+    status: toText(wire.status),
     trackingStatuses,
-    refundChannels: listOf(wire.refundChannels).map(refundChannelOf),
+    refundChannels: toArray(wire.refundChannels).map(parseRefundChannel),
     raw,
   }
 }
 
 const returnTypes = new Set(['REFUND', 'REPLACEMENT', 'PREORDER'])
 
-const returnOf = (wire: WireReturn, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): ReturnOrder => {
+const parseReturnFields = (
+  wire: WireReturn,
+  raw: Readonly<Record<string, unknown>>,
+  onUnknownValue: OnUnknownValue,
+): ReturnOrder => {
   const rawLines = rawUnder(raw, 'returnOrderLines')
-  const lines = wire.returnOrderLines.map((line, index) => lineOf(line, index, rawAt(rawLines, index), onUnknownValue))
+  const lines = wire.returnOrderLines.map((line, index) => parseLine(line, index, rawAt(rawLines, index), onUnknownValue))
   const numbers = new Set(lines.map((line) => line.returnOrderLineNumber))
   if (numbers.size !== lines.length) throw new RecordFault('returnOrderLines: a returnOrderLineNumber appears twice')
-  const returnType = textOf(wire.returnType)
+  const returnType = toText(wire.returnType)
   if (returnType !== null && !returnTypes.has(returnType))
     onUnknownValue({ resource: 'return', field: 'returnType', value: returnType })
   return {
     returnOrderId: String(wire.returnOrderId),
-    customerOrderId: textOf(wire.customerOrderId),
+    customerOrderId: toText(wire.customerOrderId),
     returnType,
-    refundMode: textOf(wire.refundMode),
-    returnOrderDate: momentOf(wire.returnOrderDate, { resource: 'return', field: 'returnOrderDate' }, onUnknownValue),
-    returnByDate: momentOf(wire.returnByDate, { resource: 'return', field: 'returnByDate' }, onUnknownValue),
-    // Refunds come negative or positive (an official sample has them positive): either way so much was given back.
+    refundMode: toText(wire.refundMode),
+    returnOrderDate: parseTimestamp(wire.returnOrderDate, { resource: 'return', field: 'returnOrderDate' }, onUnknownValue),
+    returnByDate: parseTimestamp(wire.returnByDate, { resource: 'return', field: 'returnByDate' }, onUnknownValue),
+    // Refunds are negative or positive (an official sample is positive): the magnitude was refunded.
     totalRefundAmount: decimalText(wire.totalRefundAmount?.currencyAmount)?.replace(/^-/, '') ?? null,
-    currency: textOf(wire.totalRefundAmount?.currencyUnit),
+    currency: toText(wire.totalRefundAmount?.currencyUnit),
     lines,
     raw,
   }
 }
 
-/** How a return order is read. */
+/** Parses a return order. */
 export const returnReader: RecordReader<WireReturn, ReturnOrder> = {
   resource: 'return',
   schema: wireReturn,
   keyField: 'returnOrderId',
-  toDomain: returnOf,
+  toDomain: parseReturnFields,
 }
 
 /**
- * Reads one return order from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
- * Never throws: a record that cannot be read comes back with the fault.
+ * Parses one return order from its JSON text (exact) or from a parsed value; for records in quarantine. Never throws: an unreadable record is returned with its
+ * fault.
  */
 export const parseReturn = (raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<ReturnOrder> =>
-  readAny(returnReader, raw, onUnknownValue)
+  parseRecord(returnReader, raw, onUnknownValue)

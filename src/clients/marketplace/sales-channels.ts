@@ -1,10 +1,10 @@
-import type { SalesChannel } from '../../domain/sales-channel.ts'
-import type { CallOptions } from '../call-options.ts'
-import type { Call } from '../caller.ts'
+import type { SalesChannel } from '../../domain/campaigns/sales-channel.ts'
 import { wireSalesChannelPage } from '../contract/sales-channels.ts'
-import type { Operations } from '../endpoint.ts'
-import { perMinute } from '../operation.ts'
-import type { Page } from '../record.ts'
+import type { Call } from '../http/call.ts'
+import type { CallOptions } from '../http/call-options.ts'
+import type { Operations } from '../http/endpoint.ts'
+import { perMinute } from '../http/operation.ts'
+import type { Page } from '../http/record.ts'
 import { endpoint, type Host } from './endpoint.ts'
 import type { ReadEnvelope } from './paging.ts'
 import { queryString, readPage } from './paging.ts'
@@ -13,42 +13,42 @@ import { parseSalesChannel, salesChannelReader } from './sales-channel-record.ts
 /** Sales channels of one seller in multichannel fulfilment. */
 export interface SalesChannelsClient {
   /**
-   * All of them, on one page; null when the marketplace answers that there is nothing of the kind for this seller, who is then not
-   * enrolled.
+   * All channels on one page; null if the marketplace answers "not found": the seller is not enrolled.
    *
-   * @throws MarketplaceFailure, also for an answer of 200 whose `status` is not OK
+   * @throws MarketplaceFailure, also for a 200 whose `status` is not OK
    */
   list(options: CallOptions): Promise<Page<SalesChannel> | null>
 }
 
-/** The limit is not published; this is a neighbour's (public facts, section 5.1). */
+/** The limit is not published; this is the limit of a related operation (public facts, section 5.1). */
 const operations = {
   list: { name: 'sales-channels.list', limit: perMinute(20), payloadKeys: ['payload'] },
 } as const satisfies Operations
 
 const path = '/v3/fulfillment/orders-fulfillments/channel-details'
 
-/** Only these are success: a partial list, or one that is still being made, would let the channels it lacks look gone. */
-const fine = /^(?:OK|NO_CONTENT)$/i
+/** The statuses of complete answers: channels that are missing in a partial list would be read as removed. */
+const successStatus = /^(?:OK|NO_CONTENT)$/i
 
 const readEnvelope: ReadEnvelope = (envelope) => {
   const { data } = wireSalesChannelPage.safeParse(envelope)
-  if (data === undefined || !fine.test(data.status ?? 'OK')) return null
+  if (data === undefined || !successStatus.test(data.status ?? 'OK')) return null
   return { totalCount: null, nextCursor: null }
 }
 
 /**
- * The channel details of the specification, section 8, for one seller. The header `loggedInUser` carries the service name: requests are
- * made by this service and by no person, and neither the specification nor the public facts say what else is wanted there.
+ * The channel details of the specification, section 8, for one seller. The header `loggedInUser` has the service name: no person makes the requests, and neither
+ * the specification nor the public facts define another value.
  */
 const createSalesChannelsClient = ({ caller, connection, onUnknownValue }: Host): SalesChannelsClient => {
   const { sellerId, serviceName, headerPrefix, profile } = connection
+  const partnerId = connection.partnerId ?? sellerId
   const { headerSpelling, martIdHeaders, martId, partnerIdParameter } = profile.channelDetails
   const prefix = headerPrefix.toLowerCase()
   const call: Call = {
     operation: operations.list,
     method: 'GET',
-    target: path + queryString({ partnerId: partnerIdParameter ? sellerId : undefined }),
+    target: path + queryString({ partnerId: partnerIdParameter ? partnerId : undefined }),
     body: null,
     recordsAt: ['payload'],
     headerSpelling,

@@ -1,10 +1,15 @@
-import { type AccountSettings, type CarrierConfigParts, chargesOf, type SettingsMoney } from '../../domain/shipping-settings.ts'
+import {
+  type AccountSettings,
+  type CarrierConfigParts,
+  listCharges,
+  type SettingsMoney,
+} from '../../domain/campaigns/shipping-settings.ts'
 import { type WireShippingSettings, wireShippingSettings } from '../contract/shipping-settings.ts'
-import { asRecord, type CutRecord, decimalText, parseExact } from '../json.ts'
-import type { ParsedRecord } from '../record.ts'
-import { RecordFault, textOf } from '../record.ts'
+import { asRecord, type CutRecord, decimalText, parseExact } from '../http/json.ts'
+import type { ParsedRecord } from '../http/record.ts'
+import { RecordFault, toText } from '../http/record.ts'
 
-/** Key of the only record that a seller has. */
+/** Key of the only record of a seller. */
 export const settingsKey = 'account'
 
 const maxIssues = 5
@@ -16,11 +21,11 @@ type WireMoney = WireCharge['perShippingCharge']['shippingAndHandling']
 const money = (wire: WireMoney): SettingsMoney | null => {
   if (wire === undefined || wire === null) return null
   const amount = decimalText(wire.amount)
-  if (amount === null) throw new RecordFault('shippingCharge: an amount is no number')
+  if (amount === null) throw new RecordFault('shippingCharge: an amount is not a number')
   return { amount, currency: wire.currency }
 }
 
-const statesOf = (region: WireConfiguration['regions'][number]): string[] => {
+const parseStates = (region: WireConfiguration['regions'][number]): string[] => {
   const states = [...(region.states ?? []), ...(region.subRegions ?? []).flatMap((subRegion) => subRegion.states ?? [])]
   return states.map((state) => String(state.stateCode).toUpperCase())
 }
@@ -34,11 +39,11 @@ const configurationParts = ({
   if (charge === undefined) throw new RecordFault('shippingCharge: empty')
   const { unitOfMeasure, shippingAndHandling, chargePerItem, chargePerWeight } = charge.perShippingCharge
   return {
-    regions: regions.map((region) => ({ regionCode: String(region.regionCode), states: statesOf(region) })),
+    regions: regions.map((region) => ({ regionCode: String(region.regionCode), states: parseStates(region) })),
     addressTypes: addressTypes.map(String),
     charge: {
-      rateModelType: textOf(charge.rateModelType),
-      unitOfMeasure: textOf(unitOfMeasure),
+      rateModelType: toText(charge.rateModelType),
+      unitOfMeasure: toText(unitOfMeasure),
       shippingAndHandling: money(shippingAndHandling),
       chargePerItem: money(chargePerItem),
       chargePerWeight: money(chargePerWeight),
@@ -47,10 +52,11 @@ const configurationParts = ({
 }
 
 const toDomain = ({ accountConfigs }: WireShippingSettings): AccountSettings => ({
-  shippingPriority: textOf(accountConfigs.shippingPriority),
+  shippingPriority: toText(accountConfigs.shippingPriority),
   migrateFreeShippingOffers: accountConfigs.migrateFreeShippingOffers ?? null,
-  charges: chargesOf(
-    accountConfigs.carrierConfigs.map(({ carriers, configurations }) => ({
+  charges: listCharges(
+    accountConfigs.carrierConfigs.map(({ shippingMethod, carriers, configurations }) => ({
+      shippingMethod: toText(shippingMethod),
       carriers: carriers.map(({ carrierName, carrierService }) => ({
         carrierName: String(carrierName),
         carrierService: String(carrierService),
@@ -72,14 +78,14 @@ const parse = (cut: CutRecord): Parsed => {
   }
 }
 
-/** Whether this says that there are no settings of the account: those of fulfillment centers may be there alone. */
+/** Whether there are no settings of the account. There may be settings of fulfillment centers. */
 export const holdsNoAccount = (cut: CutRecord): boolean => {
   const read = parse(cut)
   if (!read.ok || typeof read.raw !== 'object' || read.raw === null) return false
   return (Reflect.get(read.raw, 'accountConfigs') ?? null) === null
 }
 
-/** Reads settings as they stood under `simplifiedShippingSettings`. Never throws for anything that they may hold. */
+/** Parses settings from the value of `simplifiedShippingSettings`. Never throws for their contents. */
 export const readSettings = (cut: CutRecord): ParsedRecord<AccountSettings> => {
   const rawText = cut.text
   const faulty = (fault: string): ParsedRecord<AccountSettings> => ({ ok: false, key: settingsKey, fault, rawText })
@@ -98,5 +104,5 @@ export const readSettings = (cut: CutRecord): ParsedRecord<AccountSettings> => {
   }
 }
 
-/** Reads settings from their JSON text, as they were kept. */
+/** Parses settings from their stored JSON text. */
 export const parseShippingSettings = (rawText: string): ParsedRecord<AccountSettings> => readSettings(asRecord(rawText))

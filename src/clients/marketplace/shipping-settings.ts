@@ -1,17 +1,18 @@
-import type { AccountSettings, ShippingSettings } from '../../domain/shipping-settings.ts'
-import { isObject } from '../../domain/values.ts'
-import type { CallOptions, SendOptions } from '../call-options.ts'
-import type { Answer, Call } from '../caller.ts'
-import type { Operations } from '../endpoint.ts'
-import { Refused } from '../errors.ts'
-import type { JsonValue } from '../json.ts'
-import { asRecord, type CutRecord, exactJsonNumber } from '../json.ts'
-import { perMinute } from '../operation.ts'
-import type { Observed } from '../record.ts'
+import type { AccountSettings, ShippingSettings } from '../../domain/campaigns/shipping-settings.ts'
+import { isObject } from '../../domain/values/values.ts'
+import type { SettingsForm } from '../../domain/values/vocabulary.ts'
+import type { Answer, Call } from '../http/call.ts'
+import type { CallOptions, SendOptions } from '../http/call-options.ts'
+import type { Operations } from '../http/endpoint.ts'
+import { Refused } from '../http/errors.ts'
+import type { JsonValue } from '../http/json.ts'
+import { asRecord, type CutRecord, exactJsonNumber } from '../http/json.ts'
+import { perMinute } from '../http/operation.ts'
+import type { Observed } from '../http/record.ts'
 import { endpoint, type Host } from './endpoint.ts'
 import { holdsNoAccount, parseShippingSettings, readSettings } from './shipping-settings-record.ts'
 
-/** A creation of shipping settings as it will go over the wire; JSON through and through, so that it can be stored as the intent. */
+/** A request that creates shipping settings. It contains only JSON values, since it is stored as the intent. */
 export interface ShippingSettingsRequest {
   readonly operation: 'shipping-settings.create'
   readonly path: string
@@ -23,11 +24,11 @@ export interface ShippingSettingsClient {
   /** Pure. */
   prepare(settings: ShippingSettings): ShippingSettingsRequest
   /**
-   * Sends a creation, in one request and no other, as an order's writes are sent. Errors in the body are a
-   * refusal, whatever the HTTP status (specification, Errors); `Unknown` means: read back before anything is sent again.
+   * Creates settings in exactly one request. Errors in the body are a refusal with any HTTP status (specification, Errors). After `Unknown`, read back before
+   * sending again.
    */
   send(request: ShippingSettingsRequest, options: SendOptions): Promise<Observed<AccountSettings>>
-  /** The settings that exist, or null when there are none. A refusal with 404 means that the marketplace does not offer this read. */
+  /** The existing settings; null if there are none. A refusal with 404 means that the marketplace does not offer this read. */
   get(options: CallOptions): Promise<Observed<AccountSettings> | null>
 }
 
@@ -46,17 +47,18 @@ const operations = {
 const path = '/v3/settings/shipping/simplifiedshippingsettings'
 const recordAt = ['simplifiedShippingSettings']
 
-/** What a seller without settings is answered, with whatever status (public facts, section 7.5). */
-const noneThere = /shipping settings not found/i
+/** The answer for a seller without settings, with any status (public facts, section 7.5). */
+const noSettings = /shipping settings not found/i
 
-/** Amounts that the ERP gave become the JSON numbers that say the same; what is null is left out. Everything else goes as it came. */
-const wireBody = ({ accountConfigs, ...rest }: ShippingSettings): JsonValue => {
+/** Amounts of the ERP become JSON numbers of the same value; a null amount is omitted. The rest is sent unchanged. */
+const wireBody = ({ accountConfigs, ...rest }: ShippingSettings, { hasPriority }: SettingsForm): JsonValue => {
   const money = <Money extends { readonly amount: string }>(given: Money | null | undefined) =>
     given === null || given === undefined ? undefined : { ...given, amount: exactJsonNumber(given.amount) }
   const settings = {
     ...rest,
     accountConfigs: {
       ...accountConfigs,
+      shippingPriority: hasPriority ? accountConfigs.shippingPriority : undefined,
       carrierConfigs: accountConfigs.carrierConfigs.map((config) => ({
         ...config,
         configurations: config.configurations.map(({ shippingCharge, ...configuration }) => ({
@@ -77,19 +79,19 @@ const wireBody = ({ accountConfigs, ...rest }: ShippingSettings): JsonValue => {
   return JSON.parse(JSON.stringify({ simplifiedShippingSettings: settings }))
 }
 
-/** The settings of an answer, which may also stand there without their name; null when there are none. */
-const settingsOf = ({ records, envelope }: Answer): CutRecord | null => {
+/** The settings of an answer, with or without their name around them; null if there are none. */
+const findSettings = ({ records, envelope }: Answer): CutRecord | null => {
   const [cut] = records
   if (cut !== undefined) return holdsNoAccount(cut) ? null : cut
   return isObject(envelope) && isObject(envelope['accountConfigs']) ? asRecord(JSON.stringify(envelope)) : null
 }
 
-/** Whether an answer without settings says that there are none, rather than something else. */
-const saysNone = ({ records, envelope }: Answer): boolean =>
+/** Whether an answer without settings means that there are none. */
+const hasNoSettings = ({ records, envelope }: Answer): boolean =>
   records.length > 0 || (isObject(envelope) && envelope['simplifiedShippingSettings'] === null)
 
 /** The shipping settings operations for one seller: creation (specification, section 4) and the read-back (public facts, section 7.5). */
-const createShippingSettingsClient = ({ caller }: Host): ShippingSettingsClient => {
+const createShippingSettingsClient = ({ caller, connection }: Host): ShippingSettingsClient => {
   const observed = (answer: Answer, cut: CutRecord, atMs: number): Observed<AccountSettings> => ({
     record: readSettings(cut),
     observedAt: caller.clock.at(atMs),
@@ -106,22 +108,22 @@ const createShippingSettingsClient = ({ caller }: Host): ShippingSettingsClient 
       recordsAt: recordAt,
     }
     const answer = await caller.call(call, options).catch((error: unknown) => {
-      const none = error instanceof Refused && error.faults.some(({ description }) => noneThere.test(description ?? ''))
+      const none = error instanceof Refused && error.faults.some(({ description }) => noSettings.test(description ?? ''))
       if (none) return null
       throw error
     })
     if (answer === null || !answer.found) return null
-    const cut = settingsOf(answer)
+    const cut = findSettings(answer)
     if (cut !== null) return observed(answer, cut, answer.sentMs)
-    if (saysNone(answer)) return null
-    throw caller.misfit(call, answer)
+    if (hasNoSettings(answer)) return null
+    throw caller.unexpectedAnswer(call, answer)
   }
 
   return {
     prepare: (settings): ShippingSettingsRequest => ({
       operation: operations.create.name,
       path: `${path}/account`,
-      body: wireBody(settings),
+      body: wireBody(settings, connection.profile.vocabulary.settingsForm),
     }),
     async send(request, options) {
       const call: Call = {
@@ -132,8 +134,8 @@ const createShippingSettingsClient = ({ caller }: Host): ShippingSettingsClient 
         recordsAt: recordAt,
       }
       const answer = await caller.call(call, options)
-      const cut = settingsOf(answer)
-      if (cut === null) throw caller.misfit(call, answer)
+      const cut = findSettings(answer)
+      if (cut === null) throw caller.unexpectedAnswer(call, answer)
       return observed(answer, cut, answer.answeredMs)
     },
     get,

@@ -1,10 +1,10 @@
-import { calendar } from '../../domain/calendar.ts'
-import { statusWords, type Vocabulary } from '../../domain/vocabulary.ts'
+import { calendar } from '../../domain/values/calendar.ts'
+import { statusWords, type Vocabulary } from '../../domain/values/vocabulary.ts'
 
-/** What this marketplace calls things, according to the specification. A profile may differ. */
+/** The terms of this marketplace by the specification. A profile may differ. */
 export const vocabulary: Vocabulary = {
-  // A month or a day of reports begins at midnight Pacific time: the specification says "7 am PST" and "midnight of the previous day" (its
-  // notes on the report's refresh), which is interpreted as Pacific local time, with daylight saving. Campaigns start then too (public facts, 8.4).
+  // A month or a day of reports begins at midnight Pacific time: the specification names "7 am PST" and "midnight of the previous day" (its notes on the report's
+  // refresh), which is read as Pacific local time with daylight saving. Campaigns also start then (public facts, 8.4).
   calendar: calendar('America/Los_Angeles'),
   // Public facts 2.6; a delivered unit was shipped, and a refunded one too.
   statuses: statusWords({
@@ -56,6 +56,7 @@ export const vocabulary: Vocabulary = {
     'Others',
   ],
   carriers: null,
+  settingsForm: { hasPriority: true, methods: [] },
   settingsCarriers: {
     // Public facts, section 7.5.
     services: new Map([
@@ -63,7 +64,7 @@ export const vocabulary: Vocabulary = {
       ['UPS', ['UPS_GROUND', 'UPS_3DAY_SELECT', 'UPS_2DAY_AIR', 'UPS_NEXTDAY_AIR', 'UPS_SUREPOST']],
       ['USPS', ['USPS_GROUND', 'USPS_PRIORITY_MAIL', 'USPS_PRIORITY_MAIL_EXPRESS']],
     ]),
-    // The coverage of each service is not published; all others of these carriers are known to deliver to street addresses only.
+    // The coverage of each service is not published. All other services of these carriers are known to deliver only to street addresses.
     mailboxServices: new Set([
       'FEDEX_GROUND_ECONOMY',
       'UPS_SUREPOST',
@@ -72,7 +73,9 @@ export const vocabulary: Vocabulary = {
       'USPS_PRIORITY_MAIL_EXPRESS',
     ]),
   },
-  // Within four hours of its release (public facts, section 9.2); the order date is the earliest moment of that.
+  // The specification has no refund through a return.
+  returns: null,
+  // Within four hours of its release (public facts, section 9.2), which is not before the order date.
   acknowledgeWithinHours: 4,
   // Four calendar days after the estimated ship date (public facts, section 9.2).
   cancelsAfterDays: 4,

@@ -21,17 +21,18 @@ import {
 import { type ChangeKind, kind } from './kind.ts'
 import { settlementChanges } from './settlements.ts'
 import * as shapes from './shapes.ts'
+import { stockChanges } from './stock.ts'
 
 const ofOrder = { ids: ['purchaseOrderId'] } as const
 const ofReturn = { ids: ['returnOrderId'] } as const
 const ofCommand = { ids: ['commandId'], maybe: ['purchaseOrderId'] } as const
 
 const command = { kind: 'ship', lines: [{ lineNumber: '1', quantity: 2 }] } as const
-const accepted = (reason: string) => ({ ...command, reason })
+const commandInState = (reason: string) => ({ ...command, reason })
 
 /**
- * Every type of change, with what it means and the shape of its data. What is recorded is held to it by the types of `Transaction.record`;
- * `docs/changes.md`, the OpenAPI document and the exported types are made from it.
+ * Every type of change, with its meaning and the schema of its data. The types of `Transaction.record` enforce it. `docs/changes.md`, the OpenAPI document and
+ * the exported types are generated from it.
  */
 export const changeTypes = {
   'order.seen': kind(
@@ -46,7 +47,7 @@ export const changeTypes = {
     ofOrder,
   ),
   'order.changed': kind(
-    'Something of an order itself changed: dates, method, total, or data of its buyer.',
+    'The header of an order changed: dates, method, total, or data of its buyer.',
     shapes.orderChangedSchema,
     {
       fields: ['estimatedShipDate'],
@@ -61,9 +62,9 @@ export const changeTypes = {
     { sku: 'MUG-BLUE', before: line, after: shippedLine },
     { ids: ['purchaseOrderId', 'lineNumber'] },
   ),
-  'order.missing': kind('The marketplace no longer has an order that is stored.', shapes.nothingSchema, {}, ofOrder),
+  'order.missing': kind('The marketplace no longer has an order that is stored.', shapes.emptySchema, {}, ofOrder),
   'order.erased': kind(
-    'The buyer of an order was erased; whoever has copied the buyer removes the copy.',
+    'The buyer of an order was erased. Readers must remove their copies of the buyer.',
     shapes.erasedSchema,
     { customerOrderId: header.customerOrderId },
     ofOrder,
@@ -95,49 +96,49 @@ export const changeTypes = {
     { ids: ['returnOrderId', 'lineNumber'], maybe: ['purchaseOrderId'] },
   ),
   'return.erased': kind(
-    'The buyer of a return was erased; whoever has copied the buyer removes the copy.',
+    'The buyer of a return was erased. Readers must remove their copies of the buyer.',
     shapes.erasedSchema,
     { customerOrderId: header.customerOrderId },
     ofReturn,
   ),
   'command.pending': kind(
-    'A command was accepted, or an operator has it sent again.',
+    'A command was accepted, or an operator has retried it.',
     shapes.commandSchema,
     { ...command, event: { source: '/erp/wms', id: '2026-000123' } },
     ofCommand,
   ),
   'command.sending': kind(
-    'The request of a command may leave from now on.',
+    'The request of a command may be sent from now on.',
     shapes.commandSchema,
-    accepted('sending'),
+    commandInState('sending'),
     ofCommand,
   ),
   'command.verifying': kind(
     'The outcome of a command is unknown; the order is being read back.',
     shapes.commandSchema,
-    accepted('no answer came within 30 s'),
+    commandInState('no answer within 30 s'),
     ofCommand,
   ),
   'command.held': kind(
     'An operator must decide on a command.',
     shapes.commandSchema,
-    accepted('a part of it was applied'),
+    commandInState('it was partly applied'),
     ofCommand,
   ),
   'command.confirmed': kind(
     'A command was applied. Final.',
     shapes.commandSchema,
-    accepted('every line shows the requested effect'),
+    commandInState('every line shows the requested effect'),
     ofCommand,
   ),
   'command.rejected': kind(
-    'A command was refused by the marketplace, the rules or an operator; its units are free again. Final.',
+    'The marketplace, the rules or an operator refused a command; its units are available again. Final.',
     shapes.commandSchema,
-    accepted('the marketplace refused it: the order is cancelled'),
+    commandInState('the marketplace refused it: the order is cancelled'),
     ofCommand,
   ),
   'event.rejected': kind(
-    'An ERP event that was accepted could not be carried out: it is invalid, has waited for too long, or an operator rejected it.',
+    'An accepted ERP event could not be executed: it is invalid, has waited too long, or an operator rejected it.',
     shapes.eventRejectedSchema,
     {
       source: '/erp/wms',
@@ -149,42 +150,42 @@ export const changeTypes = {
     { maybe: ['purchaseOrderId'] },
   ),
   'alarm.raised': kind(
-    'An alarm opened; within a minute of it. What it counts may change while it is open without a change here.',
+    'An alarm opened. It is reported within a minute. Its `count` may change later without a report.',
     shapes.alarmRaisedSchema,
     alarm,
   ),
-  'alarm.silenced': kind('An operator silenced an open alarm until a moment; it stays open.', shapes.alarmSilencedSchema, {
+  'alarm.silenced': kind('An operator silenced an open alarm until a time; it stays open.', shapes.alarmSilencedSchema, {
     ...alarm,
     until: '2026-03-02T12:00:00.000Z',
     by: 'kim',
   }),
-  'alarm.resolved': kind('An alarm ended with its cause, or an operator resolved it.', shapes.alarmResolvedSchema, {
+  'alarm.resolved': kind('The cause of an alarm ended, or an operator resolved it.', shapes.alarmResolvedSchema, {
     ...alarm,
     by: null,
   }),
-  'seller.stopped': kind('The marketplace refuses the credentials of a seller; nothing of it runs.', shapes.sellerStoppedSchema, {
+  'seller.stopped': kind('The marketplace refuses the credentials of a seller: it is stopped.', shapes.sellerStoppedSchema, {
     reason: 'the marketplace refused the credentials three times',
   }),
-  'seller.paused': kind('An operator paused a seller; nothing of it runs.', shapes.sellerPausedSchema, {
+  'seller.paused': kind('An operator paused a seller: its syncs and commands are stopped.', shapes.sellerPausedSchema, {
     actor: 'operator',
     reason: 'stock-taking',
   }),
   'seller.resumed': kind('A stopped or paused seller runs again.', shapes.sellerResumedSchema, { by: 'probe' }),
-  'seller.removed': kind('An operator removed a seller that no process served any more.', shapes.sellerRemovedSchema, {
+  'seller.removed': kind('An operator removed a seller that was no longer configured.', shapes.sellerRemovedSchema, {
     actor: 'operator',
     reason: 'a mistyped id',
     deleted: true,
   }),
-  'seller.returned': kind('A seller that was hidden by a removal is in the settings again.', shapes.sellerReturnedSchema, {
+  'seller.returned': kind('A removed, hidden seller is in the settings again.', shapes.sellerReturnedSchema, {
     by: 'settings',
   }),
   'seller.enrolment_changed': kind(
-    'The marketplace counts a seller as enrolled in a programme, or no longer.',
+    "A seller's enrolment in a programme of the marketplace began or ended.",
     shapes.enrolmentChangedSchema,
     { resource: 'sales-channels', enrolled: false },
   ),
   'shipping_settings.created': kind(
-    'Account-level shipping settings were seen for the first time.',
+    'Account-level shipping settings were read for the first time.',
     shapes.settingsCreatedSchema,
     settings,
   ),
@@ -192,13 +193,13 @@ export const changeTypes = {
     before: settings,
     after: { ...settings, shippingPriority: 'SPEED' },
   }),
-  'shipping_settings.missing': kind('The marketplace says that there are no shipping settings.', shapes.nothingSchema, {}),
+  'shipping_settings.missing': kind('The marketplace has no shipping settings.', shapes.emptySchema, {}),
   'campaign.added': kind('A watched campaign was read for the first time.', shapes.campaignAddedSchema, {
     campaignId: '9001',
     status: 'RUNNING',
     ...terms,
   }),
-  'campaign.changed': kind('Name, dates, budgets or target of a campaign changed.', shapes.campaignChangedSchema, {
+  'campaign.changed': kind('The name, dates, budgets or target of a campaign changed.', shapes.campaignChangedSchema, {
     campaignId: '9001',
     before: terms,
     after: { ...terms, dailyBudget: '120.00' },
@@ -211,7 +212,7 @@ export const changeTypes = {
     missed: null,
   }),
   'campaign.missing': kind('The marketplace no longer has a watched campaign.', shapes.campaignSchema, { campaignId: '9001' }),
-  'campaign.found': kind('A campaign that was missing is there again.', shapes.campaignSchema, { campaignId: '9001' }),
+  'campaign.found': kind('A missing campaign exists again.', shapes.campaignSchema, { campaignId: '9001' }),
   'taxonomy.loaded': kind('The advertising taxonomy of a seller was read completely for the first time.', shapes.loadedSchema, {
     count: 1203,
     parts: { '1': 24, '2': 187, '3': 992 },
@@ -271,6 +272,7 @@ export const changeTypes = {
     after: null,
   }),
   ...settlementChanges,
+  ...stockChanges,
   'replenishment.changed': kind(
     'The recommended quantities of a SKU changed, began or ended.',
     shapes.replenishmentChangedSchema,
@@ -288,7 +290,7 @@ export const changeTypes = {
     earliest: '2026-03-02T10:00:00.000Z',
     latest: '2026-03-02T11:30:00.000Z',
   }),
-  'inventory_log.entry_changed': kind('An entry of the inventory log differs from what was stored.', shapes.entryChangedSchema, {
+  'inventory_log.entry_changed': kind('An entry of the inventory log differs from the stored one.', shapes.entryChangedSchema, {
     sku: 'MUG-BLUE',
     gtin: '00012345678905',
     entryId: '77001',
@@ -302,7 +304,7 @@ export const changeTypes = {
     changedUnits: -2,
   }),
   'inventory_log.unknown_reason': kind(
-    'The inventory log gives a reason that is not known; name its kind in `LOG_REASONS`.',
+    'The inventory log has an unknown reason; define its kind in `LOG_REASONS`.',
     shapes.unknownReasonSchema,
     { reason: '999: Recount', countsAs: 'other' },
   ),
@@ -311,12 +313,15 @@ export const changeTypes = {
     month: '2026-02',
     generatedAt: '2026-03-02T06:00:00.000Z',
     coveredUntil: '2026-03-01T08:00:00.000Z',
+    lines: 1522,
     rows: 1520,
+    quarantined: 0,
+    skipped: 2,
     changed: 1520,
     gone: 0,
   }),
   'reconciliation_row.changed': kind(
-    'The report of a month that is over states other numbers of a SKU than before.',
+    'The numbers of a SKU in the report of a past month changed.',
     shapes.reportRowChangedSchema,
     {
       sku: 'MUG-BLUE',
@@ -332,7 +337,7 @@ export const changeTypes = {
     month: '2026-02',
   }),
   'inventory_discrepancy.found': kind(
-    'A difference between an inventory report and what it should state was found.',
+    'A difference between an inventory report and the expected units was found.',
     shapes.discrepancySchema,
     found,
   ),
@@ -342,7 +347,7 @@ export const changeTypes = {
     difference: -1,
     value: '13.99',
   }),
-  'inventory_discrepancy.resolved': kind('A difference stands no more.', shapes.discrepancyResolvedSchema, {
+  'inventory_discrepancy.resolved': kind('A difference no longer exists.', shapes.discrepancyResolvedSchema, {
     ...difference,
     resolution: 'agrees',
   }),
@@ -354,7 +359,7 @@ export type ChangeType = keyof typeof changeTypes
 /** The data of a type of change, as it is recorded. */
 export type ChangeData<Type extends ChangeType> = z.input<(typeof changeTypes)[Type]['data']>
 
-/** Whether this is a type of the catalogue. */
+/** Whether a text is a type of the catalogue. */
 export const isChangeType = (text: string): text is ChangeType => Object.hasOwn(changeTypes, text)
 
 /** Every type of change, in the order of the catalogue. */
@@ -365,7 +370,7 @@ export type ChangeContent<Type extends ChangeType = ChangeType> = {
   readonly [Each in Type]: { readonly type: Each; readonly data: ChangeData<Each> }
 }[Type]
 
-/** One thing that has changed, to be recorded: of a type of the catalogue, with data of that type. */
+/** A change to be recorded: a type of the catalogue, with data of that type. */
 export type ChangeRecord<Type extends ChangeType = ChangeType> = {
   readonly [Each in Type]: {
     readonly sellerId: string

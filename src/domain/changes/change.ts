@@ -1,14 +1,14 @@
-/** One row of the change feed. `seq` follows the order of commits, without gaps. */
+/** One row of the change feed. `seq` ascends without gaps; changes of one order are in the order in which they occurred. */
 export interface Change {
   readonly seq: bigint
   readonly sellerId: string
-  /** Of the catalogue; rows of earlier versions may have others. */
+  /** A type of the catalogue; rows of earlier versions may have other types. */
   readonly type: string
   readonly purchaseOrderId: string | null
   readonly lineNumber: string | null
   readonly returnOrderId: string | null
   readonly commandId: string | null
   readonly data: unknown
-  /** When the transaction that made the change began. */
+  /** Start of the transaction of the change. */
   readonly occurredAt: Date
 }

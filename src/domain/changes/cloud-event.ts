@@ -1,8 +1,7 @@
 import type { Change } from './change.ts'
 
 /**
- * A change as a CloudEvent 1.0 in JSON. `source` and `id` name it for ever; `sequence` is its place in the feed. Ids are extension attributes,
- * left out where there is none.
+ * A change as a CloudEvent 1.0 in JSON. `source` and `id` identify it permanently; `sequence` is its position in the feed. Ids are optional extension attributes.
  */
 export interface ChangeEvent {
   readonly specversion: '1.0'
@@ -11,7 +10,7 @@ export interface ChangeEvent {
   /** `/tallyman/` and the seller, percent-encoded. */
   readonly source: string
   readonly type: string
-  /** The purchase order, else the return, else the command that it is about. */
+  /** The purchase order, otherwise the return, otherwise the command. */
   readonly subject?: string
   readonly time: string
   readonly datacontenttype: 'application/json'
@@ -24,8 +23,8 @@ export interface ChangeEvent {
   readonly data: unknown
 }
 
-/** The CloudEvent of a change: what the feed serves as `application/cloudevents-batch+json`, and what webhooks deliver. */
-export const changeEventOf = (change: Change): ChangeEvent => {
+/** The CloudEvent of a change, for the feed as `application/cloudevents-batch+json` and for webhooks. */
+export const buildChangeEvent = (change: Change): ChangeEvent => {
   const { purchaseOrderId, lineNumber, returnOrderId, commandId } = change
   const subject = purchaseOrderId ?? returnOrderId ?? commandId
   const id = change.seq.toString()

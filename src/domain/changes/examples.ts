@@ -1,4 +1,4 @@
-// Data of changes as examples for readers. No rule compares anything with them, so they may state words of a marketplace.
+// Examples of the data of changes. No rule uses them, so they may contain terms of a marketplace.
 
 /** Example of `header`. */
 export const header = {
@@ -36,6 +36,7 @@ export const shippedLine = {
 export const returnLine = {
   quantity: 1,
   refundedQuantity: null,
+  refundCoveredBy: null,
   status: 'INITIATED',
   trackingStatuses: [{ status: 'INITIATED', currentRefundStatus: 'NOT_ELIGIBLE', quantity: 1 }],
   refundChannels: [{ refundChannelName: 'ELECTRONIC_REFUND', quantity: 1 }],
@@ -49,6 +50,7 @@ export const settings = {
     {
       carrierName: 'FedEx',
       carrierService: 'FedEx Ground',
+      shippingMethod: null,
       regionCode: 'C',
       states: null,
       addressType: 'STREET',
@@ -132,7 +134,7 @@ export const alarm = {
   kind: 'ship-by',
   severity: 'warning',
   concerns: 'warehouse',
-  title: 'Orders are due to leave',
+  title: 'Orders must be shipped',
   subject: 'orders',
   count: 12,
   dueAt: '2026-03-02T07:00:00.000Z',

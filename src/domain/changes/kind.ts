@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 
-/** Ids that a change carries beside its data. */
+/** Ids of a change in addition to its data. */
 export type ChangeId = 'purchaseOrderId' | 'lineNumber' | 'returnOrderId' | 'commandId'
 
 /** One type of change. */
 export interface ChangeKind<Data extends z.ZodType = z.ZodType> {
   /** When it is recorded, in one sentence. */
   readonly meaning: string
-  /** Ids that it carries beside its data; those in `maybe` may be null. */
+  /** Its ids in addition to its data; those in `maybe` may be null. */
   readonly ids: readonly ChangeId[]
   readonly maybe: readonly ChangeId[]
   readonly data: Data
@@ -15,7 +15,7 @@ export interface ChangeKind<Data extends z.ZodType = z.ZodType> {
   readonly example: z.input<Data>
 }
 
-/** Makes a type of change; the example is held to the shape of the data. */
+/** Creates a type of change. The example must match the schema of the data. */
 export const kind = <Data extends z.ZodType>(
   meaning: string,
   data: Data,

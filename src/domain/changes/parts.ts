@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-// What the data of changes is put together from.
+// Parts of the schemas of changes.
 
-/** Open words of the marketplace, and decimals. */
+/** Terms of the marketplace, and decimals. */
 export const text = z.string()
 /** A text that may be missing. */
 export const maybe = text.nullable()
@@ -17,9 +17,9 @@ export const month = z.string().meta({ description: '`YYYY-MM`, by the calendar 
 /** Items in order. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly()
 
-/** Members of a change: what was stored before, and what is stored now. */
+/** Members of a change: the stored state before and after it. */
 export const beforeAndAfter = <State extends z.ZodType>(state: State) => ({ before: state, after: state })
 
-/** What records of complete lists say of themselves: `before` is null of an added record, `after` of a removed one. */
+/** A record of a complete list: `before` is null for an added record, `after` for a removed one. */
 export const listed = <Identity extends z.ZodRawShape, State extends z.ZodType>(identity: Identity, state: State) =>
   z.object({ ...identity, ...beforeAndAfter(state.nullable()) })

@@ -31,7 +31,7 @@ export const settlementChanges = {
     before: null,
     after: row,
   }),
-  'settlement_line.changed': kind('A row of a settlement report differs from what was stored.', line, {
+  'settlement_line.changed': kind('A row of a settlement report differs from the stored one.', line, {
     ...name,
     before: row,
     after: { ...row, totalPayable: '11.90' },

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { alarmSeverities } from '../alarm-rules.ts'
-import { commandKinds } from '../command.ts'
-import { movementKinds } from '../log-reasons.ts'
-import { discrepancyKinds } from '../reconciliation.ts'
-import { accountSettingsSchema } from '../shipping-settings.ts'
+import { alarmSeverities } from '../alarms/alarm-rules.ts'
+import { accountSettingsSchema } from '../campaigns/shipping-settings.ts'
+import { commandKinds } from '../commands/command.ts'
+import { movementKinds } from '../inventory/log-reasons.ts'
+import { discrepancyKinds } from '../inventory/reconciliation.ts'
 import { beforeAndAfter, count, day, list, listed, maybe, month, text, time } from './parts.ts'
 
-// Data of changes, by what they are about. Times are ISO 8601 in UTC; money and other decimals are text. Open words of the marketplace are text.
+// Schemas of the data of changes, by subject. Times are ISO 8601 in UTC; money and other decimals are text. Terms of the marketplace are text.
 
 // ── orders ──
 
@@ -53,20 +53,20 @@ export const orderSeenSchema = z.object({
 export const orderChangedSchema = z.object({
   fields: list(text).meta({
     description:
-      "Names of what differs; a buyer's data (`customerName`, `shippingAddress`) is named here, and kept only in the order.",
+      'Names of the changed fields. Fields of the buyer (`customerName`, `shippingAddress`) are named, but only the order has their values.',
   }),
   ...beforeAndAfter(header),
 })
 
-/** Of `order_line.changed`; the line is named by the change. */
+/** Of `order_line.changed`; the change has the id of the line. */
 export const orderLineChangedSchema = z.object({
   sku: maybe,
   before: lineState.nullable().meta({ description: 'Null: the line is new.' }),
   after: lineState,
 })
 
-/** Of changes that say all by their type and the ids beside it. */
-export const nothingSchema = z.object({})
+/** Of changes without data. */
+export const emptySchema = z.object({})
 
 /** Of `order.erased` and `return.erased`. */
 export const erasedSchema = z.object({ customerOrderId: text })
@@ -76,6 +76,7 @@ export const erasedSchema = z.object({ customerOrderId: text })
 const returnLineState = {
   quantity: count,
   refundedQuantity: count.nullable(),
+  refundCoveredBy: maybe,
   status: maybe,
   trackingStatuses: list(z.object({ status: maybe, currentRefundStatus: maybe, quantity: count.nullable() })),
   refundChannels: list(z.object({ refundChannelName: maybe, quantity: count.nullable() })),
@@ -112,14 +113,12 @@ const lineQuantities = list(z.object({ lineNumber: text, quantity: count }))
 /** Of `command.*`. */
 export const commandSchema = z.object({
   kind: z.enum(commandKinds),
-  lines: lineQuantities.meta({ description: 'Units of each line; none for kinds that take no units.' }),
-  event: z.object({ source: text, id: text }).optional().meta({ description: 'With `pending`: the event it comes from.' }),
-  applied: lineQuantities
-    .optional()
-    .meta({ description: 'Units that an operator found applied, where that was decided line by line.' }),
+  lines: lineQuantities.meta({ description: 'Units of each line; empty for kinds without units.' }),
+  event: z.object({ source: text, id: text }).optional().meta({ description: 'With `pending`: the event that caused it.' }),
+  applied: lineQuantities.optional().meta({ description: 'Applied units, if an operator decided by line.' }),
   reason: text
     .optional()
-    .meta({ description: 'Why it is in this state; absent for a new one, and once its buyer has been erased.' }),
+    .meta({ description: 'Why it is in this state; absent for a new command, and after its buyer was erased.' }),
 })
 
 /** Of `event.rejected`. */
@@ -129,21 +128,21 @@ export const eventRejectedSchema = z.object({
   type: text,
   code: text,
   errors: list(z.object({ path: text, message: text })).optional(),
-  actor: text.optional().meta({ description: 'The operator who rejected it; absent when the daemon did.' }),
+  actor: text.optional().meta({ description: 'The operator who rejected it; absent if the daemon did.' }),
   reason: text.optional(),
 })
 
 // ── alarms ──
 
 const alarm = {
-  alarmId: text.meta({ description: 'Its id, as in `GET /v1/alarms`, where its message stands.' }),
-  kind: text.meta({ description: 'One of those of docs/alarms.md.' }),
+  alarmId: text.meta({ description: 'Its id in `GET /v1/alarms`, which returns its message.' }),
+  kind: text.meta({ description: 'A kind of docs/alarms.md.' }),
   severity: z.enum(alarmSeverities),
-  concerns: text.meta({ description: 'Who acts on it: `warehouse`, `integrator` or `operator`.' }),
+  concerns: text.meta({ description: 'The responsible role: `warehouse`, `integrator` or `operator`.' }),
   title: text,
-  subject: maybe.meta({ description: 'What it is about, within its kind; null where an ERP has named it.' }),
-  count: count.nullable().meta({ description: 'How many things it is about; null: the one that it names.' }),
-  dueAt: time.nullable().meta({ description: 'The earliest of their deadlines; null: they have none.' }),
+  subject: maybe.meta({ description: 'Its subject within its kind; null if it is an id of an ERP.' }),
+  count: count.nullable().meta({ description: 'Number of affected records; null: only its subject.' }),
+  dueAt: time.nullable().meta({ description: 'The earliest deadline; null: there is none.' }),
 }
 
 /** Of `alarm.raised`. */
@@ -153,7 +152,7 @@ export const alarmSilencedSchema = z.object({ ...alarm, until: time, by: text.me
 /** Of `alarm.resolved`. */
 export const alarmResolvedSchema = z.object({
   ...alarm,
-  by: maybe.meta({ description: 'The operator; null: it ended with its cause.' }),
+  by: maybe.meta({ description: 'The operator; null: its cause ended.' }),
 })
 
 // ── sellers ──
@@ -164,7 +163,7 @@ export const sellerStoppedSchema = z.object({ reason: text })
 export const sellerPausedSchema = z.object({ actor: text, reason: text })
 /** Of `seller.resumed`. */
 export const sellerResumedSchema = z.object({
-  by: z.enum(['start', 'settings', 'probe', 'person']).meta({ description: 'What made it active; `person`: an operator.' }),
+  by: z.enum(['start', 'settings', 'probe', 'person']).meta({ description: 'What resumed it; `person`: an operator.' }),
   actor: text.optional(),
   reason: maybe.optional(),
 })
@@ -174,11 +173,11 @@ export const sellerRemovedSchema = z.object({
   reason: maybe,
   deleted: z
     .boolean()
-    .meta({ description: 'It had no past, and nothing of it is left; false: it is hidden, its past is readable.' }),
+    .meta({ description: 'True: it had no data and is deleted; false: it is hidden, and its data is readable.' }),
 })
 /** Of `seller.returned`. */
 export const sellerReturnedSchema = z.object({
-  by: z.enum(['start', 'settings']).meta({ description: 'What brought it back: a process, or settings that were read again.' }),
+  by: z.enum(['start', 'settings']).meta({ description: 'What returned it: the start of a process, or reloaded settings.' }),
 })
 /** Of `seller.enrolment_changed`. */
 export const enrolmentChangedSchema = z.object({ resource: text, enrolled: z.boolean() })
@@ -211,20 +210,22 @@ export const campaignStatusChangedSchema = z.object({
   from: text,
   to: text,
   legal: z.boolean().meta({ description: 'Whether the specification lists the transition.' }),
-  missed: list(text).nullable().meta({ description: 'States between that were not seen, if listed transitions explain it.' }),
+  missed: list(text)
+    .nullable()
+    .meta({ description: 'States that were skipped between the two, if listed transitions explain it.' }),
 })
 
 // ── lists that are read completely ──
 
-/** Of `taxonomy.loaded`, `target.loaded` and `sales_channel.loaded`. */
+/** Of the changes `….loaded`. */
 const loaded = {
-  count: count.meta({ description: 'Records of the first complete reading, which have no changes of their own.' }),
+  count: count.meta({ description: 'Records of the first complete reading. They have no separate changes.' }),
   parts: z
     .record(text, count)
-    .meta({ description: 'Of them, by part of the list: level, or kind of audience; empty where it has no parts.' }),
+    .meta({ description: 'Records by part of the list: level, or kind of audience; empty for a list without parts.' }),
 }
 
-/** Of `taxonomy.loaded` and `sales_channel.loaded`. */
+/** Of `taxonomy.loaded`, `sales_channel.loaded` and `stock.loaded`. */
 export const loadedSchema = z.object(loaded)
 /** Of `target.loaded`. */
 export const targetsLoadedSchema = z.object({ tactic: z.enum(['contextual', 'behavioral']), ...loaded })
@@ -270,8 +271,8 @@ const recommendation = z.object({ suggestedQuantity: z.int().nullable(), maxQuan
 /** Of `replenishment.changed`. */
 export const replenishmentChangedSchema = z.object({
   sku: text,
-  before: recommendation.nullable().meta({ description: 'Null: the first one.' }),
-  after: recommendation.nullable().meta({ description: 'Null: there is none any more.' }),
+  before: recommendation.nullable().meta({ description: 'Null: there was none.' }),
+  after: recommendation.nullable().meta({ description: 'Null: there is none now.' }),
 })
 
 const logEntry = z.object({
@@ -308,7 +309,10 @@ export const reportImportedSchema = z.object({
   month,
   generatedAt: time,
   coveredUntil: time,
+  lines: count.optional().meta({ description: 'All lines of the file: rows and skipped lines.' }),
   rows: count,
+  quarantined: count.optional().meta({ description: 'Unreadable rows.' }),
+  skipped: count.optional().meta({ description: 'Header, blank lines, totals, text, and continuation lines of rows.' }),
   changed: count,
   gone: count,
 })
@@ -317,7 +321,7 @@ export const reportRowChangedSchema = z.object({
   sku: text,
   gtin: maybe,
   month,
-  before: reportUnits.nullable().meta({ description: 'Null: the row was gone.' }),
+  before: reportUnits.nullable().meta({ description: 'Null: the row did not exist.' }),
   after: reportUnits,
 })
 /** Of `reconciliation_row.gone`. */

@@ -1,27 +1,27 @@
 import { z } from 'zod'
-import { alarmSeverities } from '../../domain/alarm-rules.ts'
-import { closeAlarm, silenceAlarm } from '../../store/alarms.ts'
-import { listAlarms } from '../../store/operator-queries.ts'
+import { alarmSeverities } from '../../domain/alarms/alarm-rules.ts'
+import { closeAlarm, silenceAlarm } from '../../store/alarms/alarms.ts'
+import { listAlarms } from '../../store/commands/operator-queries.ts'
 import { type App, problems } from '../app.ts'
-import { actingAs, sellersAsked } from '../caller.ts'
-import { flagSchema, fromSchema, listOf, momentSchema, textFilter, toSchema } from '../lists.ts'
-import { bigintKey } from '../paging.ts'
+import { resolveActor, resolveSellerFilter } from '../auth/caller.ts'
 import { Problem } from '../problems.ts'
-import { actorAndReason, actorSchema, alarmSchema } from '../schemas.ts'
+import { buildList, flagSchema, fromSchema, textFilter, timeSchema, toSchema } from '../schemas/lists.ts'
+import { bigintKey } from '../schemas/paging.ts'
+import { actorAndReason, actorSchema, alarmSchema } from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const alarms = listOf('alarms', alarmSchema, bigintKey, {
+const alarms = buildList('alarms', alarmSchema, bigintKey, {
   state: z.enum(['open', 'all']).default('open'),
   sellerId: textFilter('Of this seller.'),
   kind: textFilter('Of this kind, such as `command-held`.'),
   severity: z.enum(alarmSeverities).optional().meta({ description: 'Of this severity.' }),
-  silenced: flagSchema.optional().meta({ description: 'Whether an operator has silenced it, and the time has not passed.' }),
-  subject: textFilter('About this: a command, an order, a SKU …'),
+  silenced: flagSchema.optional().meta({ description: 'Whether an operator has silenced it until a future time.' }),
+  subject: textFilter('About this subject: a command, an order, a SKU …'),
   raisedFrom: fromSchema('Raised'),
   raisedTo: toSchema('Raised'),
 })
 
-const longestSilenceMs = 366 * 86_400_000
+const maxSilenceMs = 366 * 86_400_000
 
 /** Alarms for the operator. */
 export const alarmRoutes = (app: App, { services }: RouteParts): void => {
@@ -39,7 +39,7 @@ export const alarmRoutes = (app: App, { services }: RouteParts): void => {
       const { query } = request
       const filter = {
         all: query.state === 'all',
-        sellerId: sellersAsked(request.caller, query.sellerId),
+        sellerId: resolveSellerFilter(request.caller, query.sellerId),
         kind: query.kind ?? null,
         severity: query.severity ?? null,
         silenced: query.silenced ?? null,
@@ -57,13 +57,13 @@ export const alarmRoutes = (app: App, { services }: RouteParts): void => {
     schema: {
       tags: ['alarms'],
       summary:
-        'Resolve an alarm of something past, such as a rejected command; all other alarms close automatically with their cause',
+        'Resolve an alarm about a past event, such as a rejected command; all other alarms close automatically with their cause',
       params: z.object({ id: bigintKey }),
       body: z.object({ actor: actorSchema, reason: actorAndReason.reason.nullish() }).nullish(),
       response: { 200: z.object({ id: z.bigint(), resolved: z.boolean() }), ...problems(404, 409) },
     },
     handler: async ({ params: { id }, body, caller, log }) => {
-      const by = actingAs(caller, body?.actor)
+      const by = resolveActor(caller, body?.actor)
       const result = await closeAlarm(services.database, { id, by, reason: body?.reason ?? null })
       if (result === 'not-found') throw new Problem('not-found', { detail: `There is no alarm ${id}.` })
       if (result === 'not-closable') {
@@ -82,27 +82,27 @@ export const alarmRoutes = (app: App, { services }: RouteParts): void => {
     config: { needs: ['operate', 'alarm'] },
     schema: {
       tags: ['alarms'],
-      summary: 'Silence an open alarm until a moment',
+      summary: 'Silence an open alarm until a given time',
       description:
-        'It stays open and is counted apart (`tallyman_alarms_silenced`); so is one of the same kind and subject that opens before then. A moment that has passed ends the silence.',
+        'It stays open and is counted separately (`tallyman_alarms_silenced`), like any alarm of the same kind and subject that opens before that time. A past time ends the silence.',
       params: z.object({ id: bigintKey }),
       body: z.strictObject({
         ...actorAndReason,
-        until: momentSchema.meta({ description: 'Date, or date and time, at most a year ahead.' }),
+        until: timeSchema.meta({ description: 'Date, or date and time, at most a year ahead.' }),
       }),
       response: { 200: z.object({ id: z.bigint(), silencedUntil: z.date() }), ...problems(404, 409, 422) },
     },
     handler: async ({ params: { id }, body: { until, reason, actor }, caller, log }) => {
-      if (until.getTime() > Date.now() + longestSilenceMs || until.getTime() < 0) {
+      if (until.getTime() > Date.now() + maxSilenceMs || until.getTime() < 0) {
         throw new Problem('invalid-body', {
           detail: 'An alarm is silenced for a year at most.',
           errors: [{ path: 'until', message: 'must be at most a year ahead' }],
         })
       }
-      const by = actingAs(caller, actor)
+      const by = resolveActor(caller, actor)
       const result = await silenceAlarm(services.database, { id, by, reason, until })
       if (result === 'not-found') throw new Problem('not-found', { detail: `There is no alarm ${id}.` })
-      if (result === 'not-open') throw new Problem('illegal-state', { detail: `Alarm ${id} is not open any more.` })
+      if (result === 'not-open') throw new Problem('illegal-state', { detail: `Alarm ${id} is no longer open.` })
       log.info({ alarm_id: String(id), actor: by.actor, until }, 'alarm silenced')
       return { id, silencedUntil: until }
     },

@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import type { BudgetFigure } from '../../domain/budget-figure.ts'
+import type { RateLimitSnapshot } from '../../domain/values/rate-limit-snapshot.ts'
 import { type App, problems } from '../app.ts'
-import { coversSeller, requireSeller } from '../caller.ts'
-import { textFilter } from '../lists.ts'
-import { budgetSchema, operationBudgetSchema } from '../schemas.ts'
+import { mayAccessSeller, requireSeller } from '../auth/caller.ts'
+import { textFilter } from '../schemas/lists.ts'
+import { budgetSchema, operationBudgetSchema } from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-/** The one that has least left first. */
-const byWhatIsLeft = (one: BudgetFigure, other: BudgetFigure): number =>
+/** Sorts by remaining requests, ascending. */
+const compareRemaining = (one: RateLimitSnapshot, other: RateLimitSnapshot): number =>
   one.available - other.available ||
   (other.blockedUntil?.getTime() ?? 0) - (one.blockedUntil?.getTime() ?? 0) ||
   one.perMinute - other.perMinute ||
   (one.operation < other.operation ? -1 : 1)
 
-/** What is left of the rate limits: of each bucket, and of each operation over all sellers. */
+/** What remains of the rate limits: of each bucket, and of each operation over all sellers. */
 export const budgetRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
@@ -21,9 +21,9 @@ export const budgetRoutes = (app: App, { services }: RouteParts): void => {
     config: { needs: ['read', 'own'] },
     schema: {
       tags: ['syncs'],
-      summary: 'What is left of the rate limits',
+      summary: 'What remains of the rate limits',
       description:
-        'Of each operation of the marketplace that any process has used lately; the one with least left first. Of other processes it is some seconds old.',
+        'Each operation of the marketplace that any process used recently, those with the fewest remaining requests first. Figures of other processes are some seconds old.',
       querystring: z.object({
         sellerId: textFilter('Of this seller.'),
         operation: textFilter('Of this operation.'),
@@ -32,7 +32,7 @@ export const budgetRoutes = (app: App, { services }: RouteParts): void => {
           .int('must be a whole number of at least 1')
           .min(1, 'must be at least 1')
           .optional()
-          .meta({ description: 'Only so many. Default: all.' }),
+          .meta({ description: 'Number of results. Default: all.' }),
       }),
       response: { 200: z.object({ items: z.array(budgetSchema).readonly() }), ...problems() },
     },
@@ -40,11 +40,11 @@ export const budgetRoutes = (app: App, { services }: RouteParts): void => {
       if (sellerId !== undefined) requireSeller(caller, sellerId)
       const figures = (await services.budget()).filter(
         (figure) =>
-          coversSeller(caller, figure.sellerId) &&
+          mayAccessSeller(caller, figure.sellerId) &&
           (sellerId === undefined || figure.sellerId === sellerId) &&
           (operation === undefined || figure.operation === operation),
       )
-      return { items: figures.sort(byWhatIsLeft).slice(0, limit) }
+      return { items: figures.sort(compareRemaining).slice(0, limit) }
     },
   })
 
@@ -54,13 +54,13 @@ export const budgetRoutes = (app: App, { services }: RouteParts): void => {
     config: { needs: ['read', 'own'] },
     schema: {
       tags: ['syncs'],
-      summary: 'What is left of the rate limit of each operation',
+      summary: 'What remains of the rate limit of each operation',
       description:
-        'Over all sellers; the operation with least left first. `GET /v1/budget` with `operation` lists what stands behind it.',
+        'Over all sellers; the operation with the fewest remaining requests first. `GET /v1/budget` with `operation` lists its limits.',
       response: { 200: z.object({ items: z.array(operationBudgetSchema).readonly() }), ...problems() },
     },
     handler: async ({ caller }) => {
-      const figures = (await services.budget()).filter(({ sellerId }) => coversSeller(caller, sellerId)).sort(byWhatIsLeft)
+      const figures = (await services.budget()).filter(({ sellerId }) => mayAccessSeller(caller, sellerId)).sort(compareRemaining)
       const items = [...Map.groupBy(figures, ({ operation }) => operation).values()].flatMap((buckets) => {
         const [least] = buckets
         if (least === undefined) return []

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { mostUrgent, nextStatuses, urgencyOf } from '../../domain/campaign.ts'
-import { recordAct } from '../../store/audit.ts'
-import { type CampaignSummary, findCampaigns, listCampaigns, readStatusChanges } from '../../store/campaigns.ts'
-import { unwatchCampaign, watchCampaigns } from '../../store/watched-campaigns.ts'
+import { findUrgency, maxUrgent, nextStatuses } from '../../domain/campaigns/campaign.ts'
+import { type CampaignSummary, findCampaigns, listCampaigns, readStatusChanges } from '../../store/campaigns/campaigns.ts'
+import { unwatchCampaign, watchCampaigns } from '../../store/campaigns/watched-campaigns.ts'
+import { recordAct } from '../../store/keys/audit.ts'
 import { type App, problems } from '../app.ts'
-import { actingAs, type Caller, coveredOf, coversSeller, sellersAsked } from '../caller.ts'
-import { flagSchema, listOf, textFilter } from '../lists.ts'
+import { type Caller, filterAccessible, mayAccessSeller, resolveActor, resolveSellerFilter } from '../auth/caller.ts'
 import { Problem } from '../problems.ts'
-import { campaignDetailSchema, campaignSchema } from '../schemas.ts'
+import { buildList, flagSchema, textFilter } from '../schemas/lists.ts'
+import { campaignDetailSchema, campaignSchema } from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const campaigns = listOf('campaigns', campaignSchema, z.object({ sellerId: z.string(), campaignId: z.string() }), {
+const campaigns = buildList('campaigns', campaignSchema, z.object({ sellerId: z.string(), campaignId: z.string() }), {
   sellerId: textFilter('Of this seller.'),
   campaignId: textFilter('With this id.'),
   status: textFilter('In this status of the marketplace.'),
@@ -30,23 +30,24 @@ const campaignIdSchema = z
 export const campaignRoutes = (app: App, { services }: RouteParts): void => {
   const { database } = services
 
-  const shown = (campaign: CampaignSummary) => {
+  const toAnswer = (campaign: CampaignSummary) => {
     const { status, startDate, endDate, missingSince } = campaign
     const missing = missingSince !== null
-    const { calendar } = database.vocabularyOf(campaign.sellerId)
+    const { calendar } = database.findVocabulary(campaign.sellerId)
     const state = status === null && !missing ? null : { status: status ?? '', startDate, endDate, missing }
     return {
       ...campaign,
       nextStatuses: status === null ? [] : nextStatuses(status),
-      urgency: urgencyOf(state, calendar.dayOf(services.marketplaceNow(campaign.sellerId))),
+      urgency: findUrgency(state, calendar.formatDay(services.marketplaceNow(campaign.sellerId))),
     }
   }
 
-  const find = async (caller: Caller, campaignId: string, sellerId: string | undefined): Promise<CampaignSummary> => {
-    const all = (await findCampaigns(database, campaignId)).filter((campaign) => coversSeller(caller, campaign.sellerId))
+  /** The campaign with this id that the caller may read. @throws Problem when there is none, or several sellers have one */
+  const findCampaign = async (caller: Caller, campaignId: string, sellerId: string | undefined): Promise<CampaignSummary> => {
+    const all = (await findCampaigns(database, campaignId)).filter((campaign) => mayAccessSeller(caller, campaign.sellerId))
     const found = all.filter((campaign) => sellerId === undefined || campaign.sellerId === sellerId)
     const [only] = found
-    if (only === undefined) throw notFound(campaignId)
+    if (only === undefined) throw buildNotFound(campaignId)
     if (found.length > 1) {
       const sellers = found.map((campaign) => campaign.sellerId).join(', ')
       throw new Problem('ambiguous-campaign', { detail: `Name one of the sellers with ?sellerId=: ${sellers}.` })
@@ -54,12 +55,12 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
     return only
   }
 
-  /** The requested seller; optional if there is only one. */
-  const sellerOf = (caller: Caller, named: string | undefined): string => {
-    const sellers = coveredOf(caller, services.sellers())
+  /** The requested seller; without a request the only one. @throws Problem */
+  const resolveSeller = (caller: Caller, named: string | undefined): string => {
+    const sellers = filterAccessible(caller, services.sellers())
     const [only] = sellers
-    const meant = named ?? (sellers.length === 1 ? only : undefined)
-    if (meant !== undefined && sellers.includes(meant)) return meant
+    const resolved = named ?? (sellers.length === 1 ? only : undefined)
+    if (resolved !== undefined && sellers.includes(resolved)) return resolved
     const message =
       named === undefined
         ? 'is required, since there are several sellers'
@@ -80,14 +81,14 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
     handler: (request, reply) => {
       const { query } = request
       const filter = {
-        sellerId: sellersAsked(request.caller, query.sellerId),
+        sellerId: resolveSellerFilter(request.caller, query.sellerId),
         campaignId: query.campaignId ?? null,
         status: query.status ?? null,
         watched: query.watched ?? null,
       }
       return campaigns.answer(request, reply, async (after, limit) => {
         const page = await listCampaigns(database, filter, after, limit)
-        return { items: page.items.map(shown), next: page.next }
+        return { items: page.items.map(toAnswer), next: page.next }
       })
     },
   })
@@ -106,8 +107,8 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
       response: { 200: campaignDetailSchema, ...problems(404, 409) },
     },
     handler: async ({ params: { campaignId }, query, caller }) => {
-      const campaign = await find(caller, campaignId, query.sellerId)
-      return { ...shown(campaign), statusChanges: await readStatusChanges(database, campaign, changeLimit) }
+      const campaign = await findCampaign(caller, campaignId, query.sellerId)
+      return { ...toAnswer(campaign), statusChanges: await readStatusChanges(database, campaign, changeLimit) }
     },
   })
 
@@ -119,7 +120,7 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['campaigns'],
       summary: 'Watch campaigns',
       description:
-        'The marketplace has no operation that lists campaigns, so the ids to read are added here. New ones are read at once.',
+        'The marketplace has no operation that lists campaigns, so the ids to read are added here. New ones are read immediately.',
       body: z.strictObject({
         sellerId: z.string().min(1).optional().meta({ description: 'Required when the daemon serves several sellers.' }),
         campaignIds: z.array(campaignIdSchema).min(1, 'must name at least one').max(1_000, 'must name at most 1000'),
@@ -135,9 +136,9 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
       },
     },
     handler: async ({ body, caller }, reply) => {
-      const sellerId = sellerOf(caller, body.sellerId)
+      const sellerId = resolveSeller(caller, body.sellerId)
       const campaignIds = [...new Set(body.campaignIds)]
-      const by = actingAs(caller, null)
+      const by = resolveActor(caller, null)
       const added = await database.transaction(async (tx) => {
         const fresh = await watchCampaigns(tx, sellerId, campaignIds, 'operator')
         const details = { added: fresh.length }
@@ -155,7 +156,7 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
       const jobs =
         added.length === 0
           ? []
-          : await services.syncs.run({ resource: 'campaigns', sellerId, stream: mostUrgent, from: null, to: null })
+          : await services.syncs.run({ resource: 'campaigns', sellerId, stream: maxUrgent, from: null, to: null })
       reply.status(202)
       return { sellerId, campaignIds, added, jobs }
     },
@@ -178,8 +179,8 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
       },
     },
     handler: async ({ params: { campaignId }, query, caller }) => {
-      const { sellerId } = await find(caller, campaignId, query.sellerId)
-      const by = actingAs(caller, null)
+      const { sellerId } = await findCampaign(caller, campaignId, query.sellerId)
+      const by = resolveActor(caller, null)
       const removed = await database.transaction(async (tx) => {
         if (!(await unwatchCampaign(tx, sellerId, campaignId, 'operator'))) return false
         await recordAct(tx, { by, action: 'campaign.unwatched', sellerId, subject: campaignId, reason: null })
@@ -191,5 +192,5 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
   })
 }
 
-const notFound = (campaignId: string): Problem =>
+const buildNotFound = (campaignId: string): Problem =>
   new Problem('not-found', { detail: `There is no campaign ${campaignId}; use POST /v1/campaigns to watch one.` })

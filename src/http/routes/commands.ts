@@ -1,24 +1,27 @@
 import { z } from 'zod'
-import { commandKinds } from '../../domain/command.ts'
-import { verdicts } from '../../domain/decision.ts'
-import type { DecisionResult } from '../../store/command-decisions.ts'
-import { listCommands, readCommandDetail } from '../../store/command-queries.ts'
+import { commandKinds } from '../../domain/commands/command.ts'
+import { verdicts } from '../../domain/commands/decision.ts'
+import type { DecisionResult } from '../../store/commands/command-decisions.ts'
+import { listCommands, readCommandDetail } from '../../store/commands/command-queries.ts'
 import { type App, idParams, problems } from '../app.ts'
-import { actingAs, sellersAsked } from '../caller.ts'
-import { fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
-import { commandFor } from '../masked.ts'
-import { bigintKey } from '../paging.ts'
+import { resolveActor, resolveSellerFilter } from '../auth/caller.ts'
+import { maskCommand } from '../masking.ts'
 import { Problem } from '../problems.ts'
-import { actorAndReason, commandSchema, commandStateSchema } from '../schemas.ts'
+import { buildList, fromSchema, searchFilter, skuFilter, textFilter, toSchema } from '../schemas/lists.ts'
+import { bigintKey } from '../schemas/paging.ts'
+import { actorAndReason, commandSchema, commandStateSchema } from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const commands = listOf('commands', commandSchema, bigintKey, {
+const commands = buildList('commands', commandSchema, bigintKey, {
   state: commandStateSchema.optional(),
   kind: z.enum(commandKinds).optional(),
   sellerId: textFilter('Of this seller.'),
+  q: searchFilter(
+    "Beginning of their order's purchase order id, customer order id, SKU or tracking number, in upper or lower case.",
+  ),
   purchaseOrderId: textFilter('On this purchase order.'),
-  sku: textFilter('They take units of a line with this SKU. Acknowledgements concern whole orders and take none.'),
-  trackingNumber: textFilter('Shipments with a parcel of this tracking number.'),
+  sku: skuFilter('They concern units of a line with this SKU. Acknowledgements concern whole orders and no units.'),
+  trackingNumber: textFilter('Shipments with a parcel of this tracking number, and corrections from it or to it.'),
   eventId: textFilter('Of the event with this id.'),
   eventSource: textFilter('Of events of this source.'),
   createdFrom: fromSchema('Accepted'),
@@ -28,7 +31,7 @@ const commands = listOf('commands', commandSchema, bigintKey, {
 })
 const decisions = ['retry', 'confirm', 'reject'] as const
 const meanings = {
-  retry: 'It was not applied and must be sent again. If the order shows a part of it, decide line by line instead.',
+  retry: 'It was not applied and must be sent again. If a part of it was applied, decide line by line instead.',
   confirm: 'It was applied: its units count as done.',
   reject: 'It was not applied and must not be: its units are released.',
 } as const
@@ -59,8 +62,9 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
     handler: (request, reply) => {
       const { query, caller } = request
       const filter = {
+        q: query.q ?? null,
         state: query.state ?? null,
-        sellerId: sellersAsked(caller, query.sellerId),
+        sellerId: resolveSellerFilter(caller, query.sellerId),
         purchaseOrderId: query.purchaseOrderId ?? null,
         eventId: query.eventId ?? null,
         eventSource: query.eventSource ?? null,
@@ -72,12 +76,12 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
       }
       return commands.answer(request, reply, async (after, limit) => {
         const { items, next } = await listCommands(services.database, filter, after, limit)
-        return { items: items.map((command) => commandFor(caller, command)), next }
+        return { items: items.map((command) => maskCommand(caller, command)), next }
       })
     },
   })
 
-  const notFound = (id: string): Problem => new Problem('not-found', { detail: `There is no command ${id}.` })
+  const buildNotFound = (id: string): Problem => new Problem('not-found', { detail: `There is no command ${id}.` })
 
   app.route({
     method: 'GET',
@@ -91,17 +95,17 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
     },
     handler: async ({ params: { id }, caller }) => {
       const command = await readCommandDetail(services.database, id)
-      if (command === null) throw notFound(id)
-      return commandFor(caller, command)
+      if (command === null) throw buildNotFound(id)
+      return maskCommand(caller, command)
     },
   })
 
-  const answer = (id: string, result: DecisionResult) => {
+  const toAnswer = (id: string, result: DecisionResult) => {
     if (result.ok) return { id, state: result.state }
-    if (result.fault === 'not-found') throw notFound(id)
+    if (result.fault === 'not-found') throw buildNotFound(id)
     if (result.fault === 'wrong-lines')
       throw new Problem('invalid-request', { detail: 'The decision does not match the command.', errors: result.faults })
-    const why = result.state === 'sending' ? 'its request is being sent right now; try again in a minute' : 'it is settled'
+    const why = result.state === 'sending' ? 'its request is being sent; try again in a minute' : 'it is settled'
     throw new Problem('illegal-state', { detail: `Command ${id} is ${result.state}: ${why}.` })
   }
 
@@ -113,13 +117,16 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
       schema: {
         tags: ['commands'],
         summary: `Decide: ${decision}`,
-        description: `${meanings[decision]} Stored with who, when and why. Possible for every command that is not settled.`,
+        description: `${meanings[decision]} Stored with actor, time and reason. Possible for every command that is not settled.`,
         params: idParams,
         body: z.strictObject(actorAndReason),
         response: { 200: z.object({ id: z.string(), state: commandStateSchema }), ...problems(404, 409, 413, 415, 422) },
       },
       handler: async ({ params: { id }, body, caller }) =>
-        answer(id, await services.decide({ commandId: id, decision, reason: body.reason, ...actingAs(caller, body.actor) })),
+        toAnswer(
+          id,
+          await services.decide({ commandId: id, decision, reason: body.reason, ...resolveActor(caller, body.actor) }),
+        ),
     })
   }
 
@@ -137,6 +144,6 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
       response: { 200: z.object({ id: z.string(), state: commandStateSchema }), ...problems(404, 409, 413, 415, 422) },
     },
     handler: async ({ params: { id }, body, caller }) =>
-      answer(id, await services.decide({ commandId: id, ...body, ...actingAs(caller, body.actor) })),
+      toAnswer(id, await services.decide({ commandId: id, ...body, ...resolveActor(caller, body.actor) })),
   })
 }

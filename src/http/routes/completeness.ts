@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { namedByDay, namingSources } from '../../store/named-orders.ts'
+import { countNamedByDay, namingSources } from '../../store/orders/named-orders.ts'
 import { type App, problems } from '../app.ts'
-import { sellersAsked } from '../caller.ts'
+import { resolveSellerFilter } from '../auth/caller.ts'
 import type { RouteParts } from './parts.ts'
 
-/** Whether the orders that a source names are stored. */
+/** Whether the orders that other sources name are stored. */
 export const completenessRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
@@ -35,7 +35,7 @@ export const completenessRoutes = (app: App, { services }: RouteParts): void => 
       },
     },
     handler: async ({ query, caller }) => ({
-      items: [...(await namedByDay(services.database, sellersAsked(caller, query.sellerId), query.days))],
+      items: [...(await countNamedByDay(services.database, resolveSellerFilter(caller, query.sellerId), query.days))],
     }),
   })
 }

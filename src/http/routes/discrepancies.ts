@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
-import { discrepancyKinds } from '../../domain/reconciliation.ts'
-import { listClaims } from '../../store/claims.ts'
-import { listDiscrepancies } from '../../store/discrepancy-queries.ts'
-import { listStockMonths } from '../../store/reconciliation-queries.ts'
+import { MarketplaceFailure, Refused, Throttled } from '../../clients/http/errors.ts'
+import { discrepancyKinds } from '../../domain/inventory/reconciliation.ts'
+import { listClaims } from '../../store/inventory/claims.ts'
+import { listDiscrepancies } from '../../store/inventory/discrepancy-queries.ts'
+import { listStockMonths } from '../../store/inventory/reconciliation-queries.ts'
 import { type App, problems } from '../app.ts'
-import { coveredOf, sellersAsked } from '../caller.ts'
-import { flagSchema, fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
-import { bigintKey } from '../paging.ts'
+import { filterAccessible, resolveSellerFilter } from '../auth/caller.ts'
 import { Problem } from '../problems.ts'
-import { claimSchema, discrepancySchema, gtinReportSchema, stockMonthSchema } from '../schemas.ts'
+import { buildList, flagSchema, fromSchema, skuFilter, textFilter, toSchema } from '../schemas/lists.ts'
+import { bigintKey } from '../schemas/paging.ts'
+import { claimSchema, discrepancySchema, gtinReportSchema, stockMonthSchema } from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
 const month = z
@@ -17,24 +17,29 @@ const month = z
   .regex(/^20\d{2}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03')
   .meta({ description: 'Month of the report, by the calendar of the marketplace.' })
 
-const discrepancies = listOf('discrepancies', discrepancySchema, bigintKey, {
+const discrepancies = buildList('discrepancies', discrepancySchema, bigintKey, {
   month: month.optional(),
   sellerId: textFilter('Of this seller.'),
-  sku: textFilter('Of this SKU.'),
+  sku: skuFilter('Of this SKU.'),
   gtin: textFilter('Of this GTIN.'),
   kind: z.enum(discrepancyKinds).optional(),
   state: z.enum(['open', 'resolved', 'all']).default('open'),
   seenFrom: fromSchema('First seen'),
   seenTo: toSchema('First seen'),
 })
-const claims = listOf('claims', claimSchema, z.string(), { month, sellerId: textFilter('Of this seller.') })
-const stock = listOf('reconciliation', stockMonthSchema, z.object({ sellerId: z.string(), month: z.string(), sku: z.string() }), {
-  sellerId: textFilter('Of this seller.'),
-  month: month.optional(),
-  sku: textFilter('Of this SKU.'),
-  gtin: textFilter('Of this GTIN, as the report spells it.'),
-  adjusted: flagSchema.optional().meta({ description: 'Whether units were lost, damaged or found.' }),
-})
+const claims = buildList('claims', claimSchema, z.string(), { month, sellerId: textFilter('Of this seller.') })
+const stock = buildList(
+  'reconciliation',
+  stockMonthSchema,
+  z.object({ sellerId: z.string(), month: z.string(), sku: z.string() }),
+  {
+    sellerId: textFilter('Of this seller.'),
+    month: month.optional(),
+    sku: skuFilter('Of this SKU.'),
+    gtin: textFilter("Of this GTIN, in the report's spelling."),
+    adjusted: flagSchema.optional().meta({ description: 'Whether units were lost, damaged or found.' }),
+  },
+)
 
 /** Discrepancies of the marketplace's inventory reports, and possible claims. */
 export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
@@ -45,14 +50,14 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
     config: { needs: ['read', 'own'] },
     schema: {
       tags: ['inventory'],
-      summary: 'Differences between inventory report, month before and inventory log, newest first',
+      summary: 'Differences between inventory report, previous month and inventory log, newest first',
       querystring: discrepancies.querystring,
       response: discrepancies.response,
     },
     handler: (request, reply) => {
       const { query, caller } = request
       const filter = {
-        sellerId: sellersAsked(caller, query.sellerId),
+        sellerId: resolveSellerFilter(caller, query.sellerId),
         month: query.month ?? null,
         sku: query.sku ?? null,
         kind: query.kind ?? null,
@@ -76,7 +81,7 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
     },
     handler: (request, reply) => {
       const { query, caller } = request
-      const filter = { month: query.month, sellerId: sellersAsked(caller, query.sellerId) }
+      const filter = { month: query.month, sellerId: resolveSellerFilter(caller, query.sellerId) }
       return claims.answer(request, reply, (after, limit) => listClaims(database, filter, after, limit))
     },
   })
@@ -94,7 +99,7 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
     handler: (request, reply) => {
       const { query, caller } = request
       const filter = {
-        sellerId: sellersAsked(caller, query.sellerId),
+        sellerId: resolveSellerFilter(caller, query.sellerId),
         month: query.month ?? null,
         sku: query.sku ?? null,
         gtin: query.gtin ?? null,
@@ -110,7 +115,7 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
     config: { needs: ['operate', 'own'] },
     schema: {
       tags: ['inventory'],
-      summary: 'The report of one GTIN of the running month, requested now and compared with the log',
+      summary: 'The report of one GTIN for the current month, requested now and compared with the log',
       description:
         'Stores nothing. It counts as one of the hourly requests that the marketplace allows for the month: 503 with `Retry-After` if they are used up.',
       params: z.object({ gtin: z.string().regex(/^\d{8,14}$/, 'must be 8 to 14 digits') }),
@@ -120,10 +125,11 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
       response: { 200: gtinReportSchema, ...problems(404, 503) },
     },
     handler: async ({ params, query, caller, signal }) => {
-      const sellers = coveredOf(caller, services.sellers())
+      const sellers = filterAccessible(caller, services.sellers())
       const sellerId = query.sellerId ?? (sellers.length === 1 ? sellers[0] : undefined)
-      if (sellerId === undefined) throw new Problem('invalid-request', { detail: 'several sellers are served: set sellerId' })
-      if (!sellers.includes(sellerId)) throw new Problem('not-found', { detail: `seller ${sellerId} is not served here` })
+      if (sellerId === undefined) throw new Problem('invalid-request', { detail: 'Several sellers are served: set sellerId.' })
+      if (!sellers.includes(sellerId))
+        throw new Problem('not-found', { detail: `This daemon does not serve seller ${sellerId}.` })
       try {
         const report = await services.readGtinReport(sellerId, params.gtin, signal)
         return { ...report, rows: report.rows.map((row) => ({ ...row, differences: [...row.differences] })) }

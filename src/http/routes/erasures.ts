@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { type Erasure, eraseBuyer, type UnderWay } from '../../store/erasures.ts'
+import { type Erasure, eraseBuyer, type UnsettledItem } from '../../store/privacy/erasures.ts'
 import { type App, problems } from '../app.ts'
-import { actingAs } from '../caller.ts'
+import { resolveActor } from '../auth/caller.ts'
 import { Problem } from '../problems.ts'
-import { actorSchema } from '../schemas.ts'
+import { actorSchema } from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
 const erasureSchema = z
@@ -20,7 +20,7 @@ const erasureSchema = z
   })
   .meta({ id: 'Erasure' })
 
-const shown = (erasure: Erasure) => ({
+const toAnswer = (erasure: Erasure) => ({
   ...erasure,
   purchaseOrderIds: [...erasure.purchaseOrderIds],
   returnOrderIds: [...erasure.returnOrderIds],
@@ -28,7 +28,7 @@ const shown = (erasure: Erasure) => ({
   rows: { ...erasure.rows },
 })
 
-const sentenceOf = ({ what, name, purchaseOrderId, state }: UnderWay): string =>
+const describeUnsettled = ({ what, name, purchaseOrderId, state }: UnsettledItem): string =>
   `${what} ${name} of order ${purchaseOrderId} is ${state}; it must be settled first, automatically or by an operator`
 
 /** Erases a buyer from all stored data. */
@@ -55,19 +55,19 @@ export const erasureRoutes = (app: App, { services }: RouteParts): void => {
           .trim()
           .min(1, 'must not be empty')
           .max(2_000)
-          .meta({ description: 'Why; stored, so it must not name the buyer.' }),
+          .meta({ description: 'Why. It is stored, so it must not name the buyer.' }),
         actor: actorSchema,
       }),
       response: { 200: erasureSchema, ...problems(404, 409, 413, 415, 422) },
     },
     handler: async ({ body, query, caller, log }) => {
-      const by = actingAs(caller, body.actor)
-      const result = await eraseBuyer(services.database, { ...body, ...by }, query.dryRun ? 'look' : 'erase')
+      const by = resolveActor(caller, body.actor)
+      const result = await eraseBuyer(services.database, { ...body, ...by }, query.dryRun ? 'dry-run' : 'erase')
       if (result.ok) {
         const { erasure } = result
         if (erasure.auditId !== null)
-          log.info({ seller_id: body.sellerId, audit_id: String(erasure.auditId), actor: by.actor }, 'a buyer was erased')
-        return shown(erasure)
+          log.info({ seller_id: body.sellerId, audit_id: String(erasure.auditId), actor: by.actor }, 'erased a buyer')
+        return toAnswer(erasure)
       }
       switch (result.fault) {
         case 'not-found':
@@ -79,10 +79,10 @@ export const erasureRoutes = (app: App, { services }: RouteParts): void => {
             detail: 'The reason is stored and must not contain data that is erased.',
             errors: [{ path: 'reason', message: 'contains a name or an address of the buyer' }],
           })
-        case 'under-way':
+        case 'unsettled':
           throw new Problem('illegal-state', {
-            detail: `Not yet: ${result.underWay.map(sentenceOf).join('; ')}.`,
-            errors: result.underWay.map((one) => ({ path: 'customerOrderId', message: sentenceOf(one) })),
+            detail: `Not yet: ${result.unsettled.map(describeUnsettled).join('; ')}.`,
+            errors: result.unsettled.map((one) => ({ path: 'customerOrderId', message: describeUnsettled(one) })),
           })
       }
     },

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type App, openProblems, problems } from '../app.ts'
-import { healthSchema } from '../schemas.ts'
+import { healthSchema } from '../schemas/schemas.ts'
 import type { HealthReport, HttpServices } from '../services.ts'
 
-const shown = ({ ok, checks }: HealthReport) => ({
+const toAnswer = ({ ok, checks }: HealthReport) => ({
   status: ok ? ('ok' as const) : ('failing' as const),
   checks: checks.map((check) => ({
     name: check.name,
@@ -27,7 +27,7 @@ export const healthRoutes = (
       handler: (_request, reply) => {
         const report = services.health.live()
         reply.status(report.ok ? 200 : 503)
-        return shown(report)
+        return toAnswer(report)
       },
     })
   }
@@ -39,12 +39,12 @@ export const healthRoutes = (
     schema: { tags: ['health'], summary: 'Migrated, connected, started, and not draining', security: [], response },
     handler: async (_request, reply) => {
       const draining = stopping.aborted
-      // Connections lost during the shutdown are not reported.
+      // During the shutdown, closed connections are not reported as failures.
       const report = draining ? { ok: false, checks: [] } : await services.health.ready()
       const ok = report.ok && !draining
       const checks = [...report.checks, { name: 'not-draining', ok: !draining }]
       reply.status(ok ? 200 : 503)
-      return shown({ ok, checks })
+      return toAnswer({ ok, checks })
     },
   })
 

@@ -1,14 +1,16 @@
 import { z } from 'zod'
-import { mask, masked, maskedAddress } from '../../domain/masking.ts'
-import type { PurchaseOrder } from '../../domain/order.ts'
-import { available, type LineLedger } from '../../domain/units.ts'
-import { recordAct } from '../../store/audit.ts'
-import { readChangesOfOrder } from '../../store/changes.ts'
-import { readLedgers } from '../../store/command-ledgers.ts'
-import { commandsOfOrder } from '../../store/command-queries.ts'
-import { readOverview, readThroughput } from '../../store/operator-queries.ts'
-import { orderDeadlines } from '../../store/order-deadlines.ts'
+import type { PurchaseOrder } from '../../domain/orders/order.ts'
+import { available, type LineLedger } from '../../domain/orders/units.ts'
+import { mask, masked, maskedAddress } from '../../domain/values/masking.ts'
+import { readChangesOfOrder } from '../../store/changes/changes.ts'
+import { readLedgers } from '../../store/commands/command-ledgers.ts'
+import { listOrderCommands } from '../../store/commands/command-queries.ts'
+import { readOverview, readThroughput } from '../../store/commands/operator-queries.ts'
+import type { Database } from '../../store/db/database.ts'
+import { recordAct } from '../../store/keys/audit.ts'
+import { orderDeadlines } from '../../store/orders/order-deadlines.ts'
 import {
+  findOrderSellers,
   listOrders,
   type OrderKey,
   orderOutcomes,
@@ -16,14 +18,13 @@ import {
   readOrderStates,
   readOrderSummary,
   readOrderVersions,
-  sellersOfOrder,
-} from '../../store/order-queries.ts'
-import { readOrder } from '../../store/stored-orders.ts'
+} from '../../store/orders/order-queries.ts'
+import { readOrder } from '../../store/orders/stored-orders.ts'
 import { type App, problems } from '../app.ts'
-import { actingAs, type Caller, coveredOf, sellersAsked } from '../caller.ts'
-import { flagSchema, fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
-import { changeFor, commandFor } from '../masked.ts'
+import { type Caller, filterAccessible, resolveActor, resolveSellerFilter } from '../auth/caller.ts'
+import { maskChange, maskCommand } from '../masking.ts'
 import { Problem } from '../problems.ts'
+import { buildList, flagSchema, fromSchema, searchFilter, skuFilter, textFilter, toSchema } from '../schemas/lists.ts'
 import {
   actorSchema,
   buyerSchema,
@@ -32,22 +33,27 @@ import {
   orderStatesSchema,
   orderSummarySchema,
   overviewSchema,
-} from '../schemas.ts'
+} from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const place = z.object({
+const positionSchema = z.object({
   sellerId: z.string(),
   purchaseOrderId: z.string(),
   at: z.union([z.iso.datetime(), z.enum(['infinity', '-infinity'])]).nullable(),
+  // Absent in cursors of earlier versions.
+  rank: z.int().min(0).max(1).nullable().default(null),
 })
-const orders = listOf('orders', orderSummarySchema, place, {
-  q: textFilter('Purchase order, customer order, SKU or tracking number: whichever it is.'),
+const orders = buildList('orders', orderSummarySchema, positionSchema, {
+  q: searchFilter(
+    'Beginning of a purchase order id, customer order id, SKU or tracking number, in upper or lower case. Exact matches are listed first and completely; ' +
+      'of the others, up to 1,000.',
+  ),
   purchaseOrderId: textFilter('With this id.'),
-  customerOrderId: textFilter('Parts of this customer order.'),
-  sku: textFilter('At least one line has this SKU.'),
-  trackingNumber: textFilter('At least one parcel has this tracking number.'),
+  customerOrderId: textFilter('Of this customer order.'),
+  sku: skuFilter('At least one line has this SKU.'),
+  trackingNumber: textFilter('At least one parcel has this tracking number, or had it before a refund or a correction.'),
   sellerId: textFilter('Of this seller.'),
-  shipNodeType: textFilter('Stored and shipped by this kind of node, in a word of the marketplace.'),
+  shipNodeType: textFilter("Shipped by this kind of node, in the marketplace's spelling."),
   open: flagSchema.optional().meta({ description: 'Some units are neither shipped nor cancelled.' }),
   outcome: z
     .enum(orderOutcomes)
@@ -55,7 +61,7 @@ const orders = listOf('orders', orderSummarySchema, place, {
     .meta({
       description:
         '`shipped`: nothing is open, and some units were shipped; `cancelled`: nothing is open, and no unit was shipped; `refunded`: some units were ' +
-        'refunded. Name a period, too: the orders are read one by one.',
+        'refunded. Also set a period: the orders are read one by one.',
     }),
   late: flagSchema.optional().meta({ description: 'true: open, shipped by the seller, and past the ship-by time.' }),
   shipSoon: flagSchema.optional().meta({ description: 'true: open, shipped by the seller, and to be shipped within 24 hours.' }),
@@ -64,13 +70,13 @@ const orders = listOf('orders', orderSummarySchema, place, {
     .meta({ description: 'true: open, and cancelled by the marketplace within 24 hours unless it is shipped.' }),
   acknowledgeOverdue: flagSchema
     .optional()
-    .meta({ description: 'true: open, shipped by the seller, and past the time to be acknowledged by.' }),
+    .meta({ description: 'true: open, shipped by the seller, and past the acknowledgement deadline.' }),
   acknowledgeSoon: flagSchema
     .optional()
     .meta({ description: 'true: open, shipped by the seller, and to be acknowledged within an hour.' }),
   fulfilledBySeller: flagSchema
     .optional()
-    .meta({ description: 'true: open, shipped by the seller, and still with the marketplace; false: the other open ones.' }),
+    .meta({ description: 'true: open, shipped by the seller, and still known to the marketplace; false: the other open ones.' }),
   unacknowledged: flagSchema
     .optional()
     .meta({ description: 'true: open, shipped by the seller, and some units are not acknowledged; false: the other open ones.' }),
@@ -84,25 +90,120 @@ const orders = listOf('orders', orderSummarySchema, place, {
     .optional()
     .meta({
       description:
-        '`-orderDate`: newest first; `shipBy`: by the estimated ship date; `acknowledgeBy`: oldest first, as the time to acknowledge begins with the order. ' +
+        '`-orderDate`: newest first; `shipBy`: by the estimated ship date; `acknowledgeBy`: by the acknowledgement deadline, so oldest first. ' +
         'Default: by seller and purchase order id.',
     }),
 })
 const versionLimit = 50
 const changeLimit = 1_000
-const mostHours = 168
-const mostDays = 31
+const maxHours = 168
+const maxDays = 31
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 const sellerOfOrder = z.string().optional().meta({ description: 'Required when several sellers have an order with this id.' })
 
-const shownLedger = (ledger: LineLedger) => ({
+const toLedgerAnswer = (ledger: LineLedger) => ({
   reported: ledger.reported,
   confirmed: ledger.confirmed,
   reserved: ledger.pending,
   inFlight: ledger.inFlight,
   available: { ship: available(ledger, 'ship'), cancel: available(ledger, 'cancel'), refund: available(ledger, 'refund') },
 })
+
+const buildFilter = (
+  caller: Caller,
+  query: z.output<typeof orders.querystring>,
+  marketplaceTimes: ReadonlyMap<string, Date>,
+) => ({
+  q: query.q ?? null,
+  purchaseOrderId: query.purchaseOrderId ?? null,
+  customerOrderId: query.customerOrderId ?? null,
+  sku: query.sku ?? null,
+  trackingNumber: query.trackingNumber ?? null,
+  sellerId: resolveSellerFilter(caller, query.sellerId),
+  shipNodeType: query.shipNodeType ?? null,
+  fulfilledBySeller: query.fulfilledBySeller ?? null,
+  unacknowledged: query.unacknowledged ?? null,
+  city: query.city ?? null,
+  open: query.open ?? null,
+  outcome: query.outcome ?? null,
+  findNow: marketplaceTimes,
+  due: orderDeadlines.filter((deadline) => query[deadline] === true),
+  created: { from: query.createdFrom ?? null, to: query.createdTo ?? null },
+  shipBy: { from: query.shipByFrom ?? null, to: query.shipByTo ?? null },
+  sort: query.sort ?? null,
+})
+
+type Buyer = Pick<PurchaseOrder, 'customerName' | 'customerEmail' | 'customerPhone' | 'shippingAddress'>
+
+const pickBuyer = ({ customerName, customerEmail, customerPhone, shippingAddress }: Buyer) => ({
+  customerName,
+  customerEmail,
+  customerPhone,
+  shippingAddress: shippingAddress === null ? null : { ...shippingAddress },
+})
+
+/** Masks the buyer's data; keeps city, state and country of the address. */
+const maskBuyer = ({ shippingAddress, ...texts }: ReturnType<typeof pickBuyer>): ReturnType<typeof pickBuyer> => ({
+  customerName: texts.customerName === null ? null : mask,
+  customerEmail: texts.customerEmail === null ? null : mask,
+  customerPhone: texts.customerPhone === null ? null : mask,
+  shippingAddress: shippingAddress === null ? null : maskedAddress(shippingAddress),
+})
+
+const buildNotFound = (purchaseOrderId: string): Problem =>
+  new Problem('not-found', { detail: `There is no order ${purchaseOrderId} in the database.` })
+
+/** The order with this id that the caller may read. @throws Problem when there is none, or several sellers have one */
+const findOrderKey = async (
+  database: Database,
+  caller: Caller,
+  purchaseOrderId: string,
+  sellerId: string | undefined,
+): Promise<OrderKey> => {
+  const candidates = sellerId === undefined ? await findOrderSellers(database, purchaseOrderId) : [sellerId]
+  const sellers = filterAccessible(caller, candidates)
+  const [only] = sellers
+  if (only === undefined) throw buildNotFound(purchaseOrderId)
+  if (sellers.length > 1) {
+    throw new Problem('ambiguous-order', { detail: `Name one of the sellers with ?sellerId=: ${sellers.join(', ')}.` })
+  }
+  return { sellerId: only, purchaseOrderId }
+}
+
+/** An order with its ledgers, commands and history. @throws Problem when it is not stored */
+const buildOrderAnswer = async (database: Database, key: OrderKey, viewer: Pick<Caller, 'session'>) => {
+  const { sellerId, purchaseOrderId } = key
+  const summary = await readOrderSummary(database, key)
+  const order = await readOrder(database, sellerId, purchaseOrderId)
+  if (summary === null || order === null) throw buildNotFound(purchaseOrderId)
+  const [ledgers, commands, versions, changes] = await Promise.all([
+    readLedgers(database, sellerId, order),
+    listOrderCommands(database, sellerId, purchaseOrderId),
+    readOrderVersions(database, key, versionLimit),
+    readChangesOfOrder(database, sellerId, purchaseOrderId, changeLimit),
+  ])
+  const ledgersByLine = new Map(ledgers.map((ledger) => [ledger.lineNumber, toLedgerAnswer(ledger)]))
+  const buyer = { ...pickBuyer(order) }
+  return {
+    ...summary,
+    ...order,
+    ...(viewer.session ? maskBuyer(buyer) : buyer),
+    lines: order.lines.map((line) => ({
+      ...line,
+      ...line.units,
+      statuses: [...line.statuses],
+      shipments: [...line.shipments],
+      charges: line.charges.map((charge) => ({ ...charge, taxAndOtherFees: charge.taxAndOtherFees ?? null })),
+      ledger: ledgersByLine.get(line.lineNumber) ?? null,
+    })),
+    commands: commands.map((command) => maskCommand(viewer, command)),
+    history: {
+      versions: versions.map((version) => ({ ...version, raw: viewer.session ? masked(version.raw) : version.raw })),
+      changes: changes.map((change) => maskChange(viewer, change)),
+    },
+  }
+}
 
 /** Orders with their units, and the overview. */
 export const orderRoutes = (app: App, { services }: RouteParts): void => {
@@ -121,39 +222,10 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
       response: orders.response,
     },
     handler: (request, reply) => {
-      const { query } = request
-      const filter = {
-        q: query.q ?? null,
-        purchaseOrderId: query.purchaseOrderId ?? null,
-        customerOrderId: query.customerOrderId ?? null,
-        sku: query.sku ?? null,
-        trackingNumber: query.trackingNumber ?? null,
-        sellerId: sellersAsked(request.caller, query.sellerId),
-        shipNodeType: query.shipNodeType ?? null,
-        fulfilledBySeller: query.fulfilledBySeller ?? null,
-        unacknowledged: query.unacknowledged ?? null,
-        city: query.city ?? null,
-        open: query.open ?? null,
-        outcome: query.outcome ?? null,
-        nowOf: marketplaceTimes(),
-        due: orderDeadlines.filter((deadline) => query[deadline] === true),
-        created: { from: query.createdFrom ?? null, to: query.createdTo ?? null },
-        shipBy: { from: query.shipByFrom ?? null, to: query.shipByTo ?? null },
-        sort: query.sort ?? null,
-      }
+      const filter = buildFilter(request.caller, request.query, marketplaceTimes())
       return orders.answer(request, reply, (after, limit) => listOrders(database, filter, after, limit))
     },
   })
-
-  const find = async (caller: Caller, purchaseOrderId: string, sellerId: string | undefined): Promise<OrderKey> => {
-    const sellers = coveredOf(caller, sellerId === undefined ? await sellersOfOrder(database, purchaseOrderId) : [sellerId])
-    const [only] = sellers
-    if (only === undefined) throw notFound(purchaseOrderId)
-    if (sellers.length > 1) {
-      throw new Problem('ambiguous-order', { detail: `Name one of the sellers with ?sellerId=: ${sellers.join(', ')}.` })
-    }
-    return { sellerId: only, purchaseOrderId }
-  }
 
   app.route({
     method: 'GET',
@@ -165,41 +237,13 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
       params: z.object({ purchaseOrderId: z.string().min(1).max(1_000) }),
       querystring: z.object({
         sellerId: sellerOfOrder,
-        masked: flagSchema.optional().meta({ description: "true: without the buyer's data, as a session always gets it." }),
+        masked: flagSchema.optional().meta({ description: "true: without the buyer's data. Sessions never get it here." }),
       }),
       response: { 200: orderSchema, ...problems(404, 409) },
     },
     handler: async ({ params: { purchaseOrderId }, query, caller }) => {
-      const key = await find(caller, purchaseOrderId, query.sellerId)
-      const summary = await readOrderSummary(database, key)
-      const order = await readOrder(database, key.sellerId, purchaseOrderId)
-      if (summary === null || order === null) throw notFound(purchaseOrderId)
-      const [ledgers, commands, versions, changes] = await Promise.all([
-        readLedgers(database, key.sellerId, order),
-        commandsOfOrder(database, key.sellerId, purchaseOrderId),
-        readOrderVersions(database, key, versionLimit),
-        readChangesOfOrder(database, key.sellerId, purchaseOrderId, changeLimit),
-      ])
-      const ledgerOf = new Map(ledgers.map((ledger) => [ledger.lineNumber, shownLedger(ledger)]))
-      const viewer = { session: caller.session || query.masked === true }
-      const buyer = { ...buyerOf(order) }
-      return {
-        ...summary,
-        ...order,
-        ...(viewer.session ? maskedBuyer(buyer) : buyer),
-        lines: order.lines.map((line) => ({
-          ...line,
-          ...line.units,
-          statuses: [...line.statuses],
-          charges: line.charges.map((charge) => ({ ...charge, taxAndOtherFees: charge.taxAndOtherFees ?? null })),
-          ledger: ledgerOf.get(line.lineNumber) ?? null,
-        })),
-        commands: commands.map((command) => commandFor(viewer, command)),
-        history: {
-          versions: versions.map((version) => ({ ...version, raw: viewer.session ? masked(version.raw) : version.raw })),
-          changes: changes.map((change) => changeFor(viewer, change)),
-        },
-      }
+      const key = await findOrderKey(database, caller, purchaseOrderId, query.sellerId)
+      return buildOrderAnswer(database, key, { session: caller.session || query.masked === true })
     },
   })
 
@@ -210,18 +254,18 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
     schema: {
       tags: ['orders'],
       summary: "Show an order's buyer",
-      description: 'For people in a session, who see orders without it. The audit says who has asked.',
+      description: 'For sessions, which get orders without the buyer. The request is audited.',
       params: z.object({ purchaseOrderId: z.string().min(1).max(1_000) }),
       body: z.strictObject({ sellerId: sellerOfOrder, actor: actorSchema }).nullish(),
       response: { 200: buyerSchema, ...problems(404, 409, 413, 415, 422) },
     },
     handler: async ({ params: { purchaseOrderId }, body, caller }) => {
-      const { sellerId } = await find(caller, purchaseOrderId, body?.sellerId)
+      const { sellerId } = await findOrderKey(database, caller, purchaseOrderId, body?.sellerId)
       const order = await readOrder(database, sellerId, purchaseOrderId)
-      if (order === null) throw notFound(purchaseOrderId)
-      const by = actingAs(caller, body?.actor)
+      if (order === null) throw buildNotFound(purchaseOrderId)
+      const by = resolveActor(caller, body?.actor)
       await recordAct(database, { by, action: 'buyer.shown', sellerId, subject: purchaseOrderId, reason: null })
-      return buyerOf(order)
+      return pickBuyer(order)
     },
   })
 
@@ -235,7 +279,7 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
       querystring: z.object({ sellerId: textFilter('Of this seller.') }),
       response: { 200: overviewSchema, ...problems() },
     },
-    handler: ({ query, caller }) => readOverview(database, marketplaceTimes(), sellersAsked(caller, query.sellerId)),
+    handler: ({ query, caller }) => readOverview(database, marketplaceTimes(), resolveSellerFilter(caller, query.sellerId)),
   })
 
   app.route({
@@ -249,19 +293,19 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
       querystring: z.object({
         sellerId: textFilter('Of this seller.'),
         days: z.coerce
-          .number(`must be a whole number from 1 to ${mostDays}`)
-          .int(`must be a whole number from 1 to ${mostDays}`)
+          .number(`must be a whole number from 1 to ${maxDays}`)
+          .int(`must be a whole number from 1 to ${maxDays}`)
           .min(1, 'must be at least 1')
-          .max(mostDays, `must be at most ${mostDays}`)
+          .max(maxDays, `must be at most ${maxDays}`)
           .default(7),
       }),
       response: { 200: orderStatesSchema, ...problems() },
     },
     handler: async ({ query, caller }) => {
-      const [first = ''] = coveredOf(caller, services.sellers())
+      const [first = ''] = filterAccessible(caller, services.sellers())
       const now = services.marketplaceNow(query.sellerId ?? first).getTime()
       const from = new Date(now - (now % hourMs) - query.days * dayMs)
-      return { from, ...(await readOrderStates(database, from, sellersAsked(caller, query.sellerId))) }
+      return { from, ...(await readOrderStates(database, from, resolveSellerFilter(caller, query.sellerId))) }
     },
   })
 
@@ -277,35 +321,15 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
           .number('must be a whole number from 1 to 168')
           .int('must be a whole number from 1 to 168')
           .min(1, 'must be at least 1')
-          .max(mostHours, `must be at most ${mostHours}`)
+          .max(maxHours, `must be at most ${maxHours}`)
           .default(24)
-          .meta({ description: 'The hour under way included.' }),
+          .meta({ description: 'Number of hours, including the current one.' }),
       }),
       response: { 200: z.object({ items: z.array(hourOfWorkSchema).readonly() }), ...problems() },
     },
     handler: async ({ query, caller }) => {
-      const [sellerId = ''] = coveredOf(caller, services.sellers())
+      const [sellerId = ''] = filterAccessible(caller, services.sellers())
       return { items: await readThroughput(database, query.hours, services.marketplaceNow(sellerId), caller.sellers) }
     },
   })
 }
-
-type Buyer = Pick<PurchaseOrder, 'customerName' | 'customerEmail' | 'customerPhone' | 'shippingAddress'>
-
-const buyerOf = ({ customerName, customerEmail, customerPhone, shippingAddress }: Buyer) => ({
-  customerName,
-  customerEmail,
-  customerPhone,
-  shippingAddress: shippingAddress === null ? null : { ...shippingAddress },
-})
-
-/** The place of the address stays. */
-const maskedBuyer = ({ shippingAddress, ...texts }: ReturnType<typeof buyerOf>): ReturnType<typeof buyerOf> => ({
-  customerName: texts.customerName === null ? null : mask,
-  customerEmail: texts.customerEmail === null ? null : mask,
-  customerPhone: texts.customerPhone === null ? null : mask,
-  shippingAddress: shippingAddress === null ? null : maskedAddress(shippingAddress),
-})
-
-const notFound = (purchaseOrderId: string): Problem =>
-  new Problem('not-found', { detail: `There is no order ${purchaseOrderId} in the database.` })

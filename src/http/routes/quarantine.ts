@@ -1,23 +1,23 @@
 import { z } from 'zod'
-import { maskedText } from '../../domain/masking.ts'
-import { recordAct } from '../../store/audit.ts'
-import { listQuarantined, readQuarantinedText } from '../../store/operator-queries.ts'
-import { dismissQuarantined } from '../../store/quarantine.ts'
-import { sellerOf } from '../../store/sellers-of.ts'
+import { maskedText } from '../../domain/values/masking.ts'
+import { listQuarantined, readQuarantinedText } from '../../store/commands/operator-queries.ts'
+import { recordAct } from '../../store/keys/audit.ts'
+import { findSeller } from '../../store/sellers/owners.ts'
+import { dismissQuarantined } from '../../store/sync/quarantine.ts'
 import { type App, problems } from '../app.ts'
-import { actingAs, sellersAsked } from '../caller.ts'
-import { flagSchema, fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
-import { bigintKey } from '../paging.ts'
+import { resolveActor, resolveSellerFilter } from '../auth/caller.ts'
 import { Problem } from '../problems.ts'
-import { actorAndReason, actorSchema, quarantinedSchema } from '../schemas.ts'
+import { buildList, flagSchema, fromSchema, textFilter, toSchema } from '../schemas/lists.ts'
+import { bigintKey } from '../schemas/paging.ts'
+import { actorAndReason, actorSchema, quarantinedSchema } from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const quarantined = listOf('quarantine', quarantinedSchema, bigintKey, {
+const quarantined = buildList('quarantine', quarantinedSchema, bigintKey, {
   state: z.enum(['open', 'replayed', 'superseded', 'dismissed', 'all']).default('open'),
   sellerId: textFilter('Of this seller.'),
   resource: textFilter('Of this resource, such as `orders`.'),
   recordKey: textFilter('Of the record with this key, such as a purchase order id.'),
-  skipped: flagSchema.optional().meta({ description: 'Parts of lists that were skipped, or only records.' }),
+  skipped: flagSchema.optional().meta({ description: 'true: skipped parts of lists; false: records.' }),
   seenFrom: fromSchema('First seen'),
   seenTo: toSchema('First seen'),
 })
@@ -38,7 +38,7 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
       const { query, caller } = request
       const filter = {
         state: query.state === 'all' ? null : query.state,
-        sellerId: sellersAsked(caller, query.sellerId),
+        sellerId: resolveSellerFilter(caller, query.sellerId),
         resource: query.resource ?? null,
         recordKey: query.recordKey ?? null,
         skipped: query.skipped ?? null,
@@ -62,7 +62,7 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
     schema: {
       tags: ['quarantine'],
       summary: 'Show a record as it was received',
-      description: 'For people in a session, who see records without what is about a buyer. The audit says who has asked.',
+      description: "For sessions, which get records without the buyer's data. The request is audited.",
       params: z.object({ id: bigintKey }),
       body: z.strictObject({ actor: actorSchema }).nullish(),
       response: { 200: z.object({ id: z.bigint(), rawText: z.string() }), ...problems(404, 413, 415, 422) },
@@ -72,7 +72,7 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
       const record = await readQuarantinedText(database, id)
       if (record === null) throw new Problem('not-found', { detail: `There is no quarantined record ${id}.` })
       const { sellerId, rawText } = record
-      const by = actingAs(caller, body?.actor)
+      const by = resolveActor(caller, body?.actor)
       await recordAct(database, { by, action: 'record.shown', sellerId, subject: String(id), reason: null })
       return { id, rawText }
     },
@@ -93,9 +93,9 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
     },
     handler: async ({ params: { id }, caller }) => {
       const { database } = services
-      const sellerId = await sellerOf(database, 'quarantined', String(id))
+      const sellerId = await findSeller(database, 'quarantined', String(id))
       if (sellerId !== null) {
-        const by = actingAs(caller, null)
+        const by = resolveActor(caller, null)
         await recordAct(database, { by, action: 'record.replay_requested', sellerId, subject: String(id), reason: null })
       }
       const result = await services.replayQuarantined(id)
@@ -119,13 +119,13 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
     config: { needs: ['operate', 'quarantined'] },
     schema: {
       tags: ['quarantine'],
-      summary: 'Settle a record that cannot be obtained or is not needed; the same text, seen again, stays settled',
+      summary: 'Settle a record that cannot be obtained or is not needed; the same text stays settled when it is received again',
       params: z.object({ id: bigintKey }),
       body: z.strictObject(actorAndReason),
       response: { 200: z.object({ id: z.bigint(), state: z.literal('dismissed') }), ...problems(404, 409, 413, 415) },
     },
     handler: async ({ params: { id }, body, caller, log }) => {
-      const by = actingAs(caller, body.actor)
+      const by = resolveActor(caller, body.actor)
       const refusal = await services.database.transaction((tx) => dismissQuarantined(tx, id, { reason: body.reason, ...by }))
       if (refusal === 'not-found') throw new Problem('not-found', { detail: `There is no quarantined record ${id}.` })
       if (refusal === 'already-settled') throw new Problem('illegal-state', { detail: `Record ${id} is settled already.` })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { retainedData, retentionRules } from '../../domain/retention.ts'
-import { recordAct } from '../../store/audit.ts'
-import { overlookRetention, type RetentionOverview } from '../../store/retention.ts'
+import { retainedData, retentionRules } from '../../domain/sync/retention.ts'
+import { recordAct } from '../../store/keys/audit.ts'
+import { type RetentionOverview, readRetentionOverview } from '../../store/privacy/retention.ts'
 import { type App, problems } from '../app.ts'
-import { actingAs } from '../caller.ts'
+import { resolveActor } from '../auth/caller.ts'
 import type { RouteParts } from './parts.ts'
 
 const wholeNumber = z.int().min(0)
@@ -17,11 +17,11 @@ const retainedSchema = z
     rows: wholeNumber,
     bytes: wholeNumber.meta({ description: 'On disk, with indexes and long values.' }),
     oldest: z.date().nullable().meta({ description: 'Oldest row in the sample; null: there is none.' }),
-    going: z
-      .object({ rows: wholeNumber, bytes: wholeNumber })
-      .meta({ description: 'What would go now. Of events, and of attempts that count, only their bulk goes.' }),
+    going: z.object({ rows: wholeNumber, bytes: wholeNumber }).meta({
+      description: 'What would be removed now. Of events, and of attempts that still count, only the large columns are emptied.',
+    }),
     estimated: z.boolean().meta({ description: 'Estimated from a part of the pages: the table is large.' }),
-    running: z.boolean().meta({ description: 'A process is going through the table, or was until a minute ago.' }),
+    running: z.boolean().meta({ description: 'A process is removing data of the table, or was until a minute ago.' }),
     dueAt: z.date().meta({ description: 'When the next pass begins, within an hour.' }),
     finishedAt: z.date().nullable().meta({ description: 'When the last pass ended.' }),
     lastRemoved: wholeNumber.nullable().meta({ description: 'Rows that the last pass removed or emptied.' }),
@@ -31,7 +31,7 @@ const retainedSchema = z
 /** Retention periods, what is due for removal, and starting the removal. */
 export const retentionRoutes = (app: App, { services }: RouteParts): void => {
   const { database, retention } = services
-  const shown = ({ goingRows, goingBytes, ...rest }: RetentionOverview, keepMs: number | null) => ({
+  const toAnswer = ({ goingRows, goingBytes, ...rest }: RetentionOverview, keepMs: number | null) => ({
     ...rest,
     setting: retentionRules[rest.data].variable,
     keepMs,
@@ -49,10 +49,10 @@ export const retentionRoutes = (app: App, { services }: RouteParts): void => {
     },
     handler: async () => {
       const items: z.input<typeof retainedSchema>[] = []
-      // Sequentially: each may take a second, and others need connections too.
+      // Sequentially: each query may take a second, and other requests need connections too.
       for (const data of retainedData) {
         const keepMs = retention.keep[data] === 'forever' ? null : retention.keep[data]
-        items.push(shown(await overlookRetention(database, data, keepMs), keepMs))
+        items.push(toAnswer(await readRetentionOverview(database, data, keepMs), keepMs))
       }
       return { items }
     },
@@ -71,9 +71,9 @@ export const retentionRoutes = (app: App, { services }: RouteParts): void => {
     },
     handler: async ({ caller, log }, reply) => {
       const act = { action: 'retention.run_requested', sellerId: null, subject: 'retention', reason: null } as const
-      await recordAct(database, { by: actingAs(caller, null), ...act })
+      await recordAct(database, { by: resolveActor(caller, null), ...act })
       const askedAt = await retention.run()
-      log.info('removal of old data was requested')
+      log.info('removal of old data requested')
       return reply.status(202).send({ askedAt })
     },
   })

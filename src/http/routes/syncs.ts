@@ -1,27 +1,28 @@
 import { z } from 'zod'
-import { intersect } from '../../domain/windows.ts'
-import { recordAct } from '../../store/audit.ts'
-import { pageOf } from '../../store/page.ts'
-import { type SellerStanding, sellersAtRest } from '../../store/sellers.ts'
-import { listSyncRuns } from '../../store/sync-runs.ts'
-import { listSyncs, readResourceLags, type SyncKey } from '../../store/sync-states.ts'
+import { intersect } from '../../domain/sync/windows.ts'
+import { buildPage } from '../../store/db/page.ts'
+import { recordAct } from '../../store/keys/audit.ts'
+import { readInactiveSellers, type SellerStatus } from '../../store/sellers/sellers.ts'
+import { listSyncRuns } from '../../store/sync/sync-runs.ts'
+import { listSyncs, readResourceLags, type SyncKey } from '../../store/sync/sync-states.ts'
 import { type App, problems } from '../app.ts'
-import { actingAs, coveredOf, sellersAsked } from '../caller.ts'
-import { flagSchema, fromSchema, listOf, momentSchema, textFilter, toSchema } from '../lists.ts'
-import { bigintKey } from '../paging.ts'
+import { type Caller, filterAccessible, resolveActor, resolveSellerFilter } from '../auth/caller.ts'
 import { Problem } from '../problems.ts'
-import { resourceLagSchema, syncRunSchema, syncSchema } from '../schemas.ts'
+import { buildList, flagSchema, fromSchema, textFilter, timeSchema, toSchema } from '../schemas/lists.ts'
+import { bigintKey } from '../schemas/paging.ts'
+import { resourceLagSchema, syncRunSchema, syncSchema } from '../schemas/schemas.ts'
+import type { HttpServices } from '../services.ts'
 import type { RouteParts } from './parts.ts'
 
-const syncs = listOf('syncs', syncSchema, z.tuple([z.string(), z.string(), z.string()]), {
+const syncs = buildList('syncs', syncSchema, z.tuple([z.string(), z.string(), z.string()]), {
   sellerId: textFilter('Of this seller.'),
   resource: textFilter('Of this resource, such as `orders`.'),
   running: flagSchema.optional().meta({ description: 'Whether a process runs it now.' }),
   failing: flagSchema.optional().meta({ description: 'Whether its last run failed.' }),
-  behind: flagSchema.optional().meta({ description: 'Whether it has not ended well for too long.' }),
-  unread: flagSchema.optional().meta({ description: 'Whether it has never read everything; a backfill is not unread.' }),
+  behind: flagSchema.optional().meta({ description: 'Whether its last success is too long ago.' }),
+  unread: flagSchema.optional().meta({ description: 'Whether it has never been read completely; backfills do not count.' }),
 })
-const runs = listOf('sync-runs', syncRunSchema, bigintKey, {
+const runs = buildList('sync-runs', syncRunSchema, bigintKey, {
   sellerId: textFilter('Of this seller.'),
   stream: textFilter('Of this stream of the resource.'),
   failed: flagSchema.optional().meta({ description: 'Whether it ended with an error.' }),
@@ -32,11 +33,11 @@ const runs = listOf('sync-runs', syncRunSchema, bigintKey, {
 const resourceSchema = z
   .object({
     resource: z.string(),
-    backfill: z.boolean().meta({ description: 'Whether its past can be read again.' }),
+    backfill: z.boolean().meta({ description: 'Whether it supports backfills.' }),
   })
   .meta({ id: 'Resource' })
 
-/** Lexicographic, as the list is sorted. */
+/** Compares two keys in the order of the list, which is lexicographic. */
 const comesAfter = (key: readonly string[], other: readonly string[]): boolean => {
   for (const [index, part] of key.entries()) {
     const against = other[index] ?? ''
@@ -45,10 +46,83 @@ const comesAfter = (key: readonly string[], other: readonly string[]): boolean =
   return false
 }
 
-const keyOf = ({ sellerId, resource, stream }: SyncKey): [string, string, string] => [sellerId, resource, stream]
+const buildKey = ({ sellerId, resource, stream }: SyncKey): [string, string, string] => [sellerId, resource, stream]
 
-const describeRest = ({ sellerId, state, reason, since, pausedBy }: SellerStanding): string =>
-  `seller ${sellerId} is ${state} since ${since?.toISOString() ?? 'an unknown time'}${pausedBy === null ? '' : ` by ${pausedBy}`}: ${reason ?? 'no reason was recorded'}`
+const describeStatus = ({ sellerId, state, reason, since, pausedBy }: SellerStatus): string => {
+  const by = pausedBy === null ? '' : ` by ${pausedBy}`
+  return `seller ${sellerId} is ${state} since ${since?.toISOString() ?? 'an unknown time'}${by}: ${reason ?? 'no reason was recorded'}`
+}
+
+const runSchema = z
+  .strictObject({ sellerId: z.string().min(1).optional(), from: timeSchema.optional(), to: timeSchema.optional() })
+  .refine(({ from, to }) => to === undefined || from !== undefined, { message: 'needs from', path: ['to'] })
+  .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
+    message: 'must be later than from',
+    path: ['to'],
+  })
+
+/** @throws Problem when there is no such resource */
+const requireResource = ({ syncs: { resources } }: HttpServices, resource: string): void => {
+  if (resources.includes(resource)) return
+  throw new Problem('not-found', { detail: `There is no sync of ${resource}; there are ${resources.join(', ')}.` })
+}
+
+/** The part of a time range that a backfill of the seller can read. @throws Problem when it can read nothing of it */
+const findBackfillRange = (services: HttpServices, resource: string, sellerId: string, from: Date, to: Date | null) => {
+  const now = services.marketplaceNow(sellerId)
+  const reach = services.syncs.reach(resource, now)
+  const end = to ?? now
+  const range = intersect({ from, to: end }, reach)
+  if (range !== null) return { ...range, clamped: range.from > from || range.to < end }
+  const [path, message] =
+    from < reach.from
+      ? ['to', `is before ${reach.from.toISOString()}: the marketplace serves nothing older`]
+      : ['from', `is after ${now.toISOString()}, the current time of the marketplace`]
+  throw new Problem('invalid-body', { errors: [{ path, message }] })
+}
+
+/** The sellers of a run. @throws Problem when the daemon does not serve the requested one */
+const findRunSellers = (services: HttpServices, caller: Caller, sellerId: string | null): readonly string[] => {
+  if (sellerId === null) return filterAccessible(caller, services.sellers())
+  if (services.sellers().includes(sellerId)) return [sellerId]
+  throw new Problem('invalid-body', {
+    errors: [{ path: 'sellerId', message: `is ${sellerId}, a seller that this daemon does not serve` }],
+  })
+}
+
+/** The sellers of a run that are stopped or paused. @throws Problem when all of them are */
+const findInactiveSellers = async (services: HttpServices, sellerIds: readonly string[]): Promise<readonly string[]> => {
+  const statuses = await readInactiveSellers(services.database)
+  const inactive = sellerIds.flatMap((id) => statuses.get(id) ?? [])
+  if (inactive.length > 0 && inactive.length === sellerIds.length) {
+    throw new Problem('seller-stopped', { detail: `Nothing was started: ${inactive.map(describeStatus).join('; ')}.` })
+  }
+  return inactive.map(({ sellerId }) => sellerId)
+}
+
+/** Starts a sync or a backfill. @throws Problem */
+const startRun = async (services: HttpServices, caller: Caller, resource: string, body: z.output<typeof runSchema>) => {
+  const { backfillable } = services.syncs
+  const { from = null, to = null } = body
+  if (from !== null && !backfillable.includes(resource)) {
+    const message = `is given, but ${resource} does not support backfills; supported: ${backfillable.join(', ')}`
+    throw new Problem('invalid-body', { errors: [{ path: 'from', message }] })
+  }
+  const requested = body.sellerId ?? null
+  const sellerIds = findRunSellers(services, caller, requested)
+  const range = from === null ? null : findBackfillRange(services, resource, sellerIds[0] ?? '', from, to)
+  const resting = await findInactiveSellers(services, sellerIds)
+  // One run for all sellers, unless the caller is bound to some: then one run for each of them.
+  const runs = requested !== null || caller.sellers === null ? [requested] : sellerIds
+  const jobs: string[] = []
+  for (const sellerId of runs) {
+    const details = { from: from?.toISOString() ?? null, to: to?.toISOString() ?? null }
+    const act = { action: 'sync.run_requested', sellerId, subject: resource, reason: null, details } as const
+    await recordAct(services.database, { by: resolveActor(caller, null), ...act })
+    jobs.push(...(await services.syncs.run({ resource, sellerId, from, to })))
+  }
+  return { resource, jobs, range, resting }
+}
 
 /** State of the syncs; run one now, or a backfill. */
 export const syncRoutes = (app: App, { services }: RouteParts): void => {
@@ -64,9 +138,9 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
     },
     handler: (request, reply) => {
       const { sellerId, resource, running, failing, behind, unread } = request.query
-      const sellers = sellersAsked(request.caller, sellerId)
+      const sellers = resolveSellerFilter(request.caller, sellerId)
       return syncs.answer(request, reply, async (after, limit) => {
-        // A few rows for each seller: cut here, and not in SQL.
+        // There are few rows for each seller, so the page is cut here and not in SQL.
         const all = (await listSyncs(services.database, sellers, services.paces))
           .filter(
             (sync) =>
@@ -76,9 +150,9 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
               (behind === undefined || sync.behind === behind) &&
               (unread === undefined || sync.unread === unread),
           )
-          .sort((a, b) => (comesAfter(keyOf(a), keyOf(b)) ? 1 : -1))
-          .filter((sync) => after === null || comesAfter(keyOf(sync), after))
-        return pageOf(all.slice(0, limit + 1), limit, keyOf)
+          .sort((a, b) => (comesAfter(buildKey(a), buildKey(b)) ? 1 : -1))
+          .filter((sync) => after === null || comesAfter(buildKey(sync), after))
+        return buildPage(all.slice(0, limit + 1), limit, buildKey)
       })
     },
   })
@@ -91,12 +165,12 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['syncs'],
       summary: 'How far the syncs of each resource are',
       description:
-        'Over all sellers and streams; what is in trouble first, then the longest lag. `GET /v1/syncs` lists the streams.',
+        'Over all sellers and streams; failing resources first, then by descending lag. `GET /v1/syncs` lists the streams.',
       querystring: z.object({ sellerId: textFilter('Of this seller.') }),
       response: { 200: z.object({ items: z.array(resourceLagSchema).readonly() }), ...problems() },
     },
     handler: async ({ query, caller }) => ({
-      items: await readResourceLags(services.database, services.paces, sellersAsked(caller, query.sellerId)),
+      items: await readResourceLags(services.database, services.paces, resolveSellerFilter(caller, query.sellerId)),
     }),
   })
 
@@ -110,17 +184,10 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       response: { 200: z.object({ items: z.array(resourceSchema).readonly() }), ...problems() },
     },
     handler: () => {
-      const { resources, withPast } = services.syncs
-      return { items: resources.map((resource) => ({ resource, backfill: withPast.includes(resource) })) }
+      const { resources, backfillable } = services.syncs
+      return { items: resources.map((resource) => ({ resource, backfill: backfillable.includes(resource) })) }
     },
   })
-
-  /** @throws Problem when there is no such resource */
-  const known = (resource: string): void => {
-    const { resources } = services.syncs
-    if (resources.includes(resource)) return
-    throw new Problem('not-found', { detail: `There is no sync of ${resource}; there are ${resources.join(', ')}.` })
-  }
 
   app.route({
     method: 'GET',
@@ -139,32 +206,17 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       const { resource } = request.params
       const filter = {
         resource,
-        sellerId: sellersAsked(request.caller, query.sellerId),
+        sellerId: resolveSellerFilter(request.caller, query.sellerId),
         stream: query.stream ?? null,
         failed: query.failed ?? null,
         started: { from: query.startedFrom ?? null, to: query.startedTo ?? null },
       }
       return runs.answer(request, reply, (after, limit) => {
-        known(resource)
+        requireResource(services, resource)
         return listSyncRuns(services.database, filter, after, limit)
       })
     },
   })
-
-  /** The part of a requested time range that can be read. */
-  const reached = (resource: string, sellerIds: readonly string[], from: Date, to: Date | null) => {
-    const [sellerId = ''] = sellerIds
-    const now = services.marketplaceNow(sellerId)
-    const reach = services.syncs.reach(resource, now)
-    const end = to ?? now
-    const range = intersect({ from, to: end }, reach)
-    if (range !== null) return { ...range, clamped: range.from > from || range.to < end }
-    const early = from < reach.from
-    const message = early
-      ? `is before ${reach.from.toISOString()}: the marketplace serves nothing older`
-      : `is after ${now.toISOString()}, the marketplace's now`
-    throw new Problem('invalid-body', { errors: [{ path: early ? 'to' : 'from', message }] })
-  }
 
   app.route({
     method: 'POST',
@@ -177,14 +229,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
         'With `from` (and `to`) the records of that time are read again, oldest first; not every resource supports it. Times that the marketplace ' +
         'no longer serves, and future times, are excluded: `range` is the time that is read. 422 if nothing remains.',
       params: z.object({ resource: z.string() }),
-      body: z
-        .strictObject({ sellerId: z.string().min(1).optional(), from: momentSchema.optional(), to: momentSchema.optional() })
-        .refine(({ from, to }) => to === undefined || from !== undefined, { message: 'needs from', path: ['to'] })
-        .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
-          message: 'must be later than from',
-          path: ['to'],
-        })
-        .nullish(),
+      body: runSchema.nullish(),
       response: {
         202: z.object({
           resource: z.string(),
@@ -192,7 +237,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
           range: z
             .object({ from: z.date(), to: z.date(), clamped: z.boolean() })
             .nullable()
-            .meta({ description: 'Of a backfill: the time that is read; `clamped` if it is less than requested.' }),
+            .meta({ description: 'Of a backfill: the time that is read; `clamped` if it is shorter than requested.' }),
           resting: z
             .array(z.string())
             .readonly()
@@ -202,38 +247,10 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       },
     },
     handler: async ({ params: { resource }, body, caller }, reply) => {
-      const { withPast } = services.syncs
-      known(resource)
-      if (body?.from !== undefined && !withPast.includes(resource)) {
-        const message = `is given, but ${resource} does not support backfills; supported: ${withPast.join(', ')}`
-        throw new Problem('invalid-body', { errors: [{ path: 'from', message }] })
-      }
-      const sellerId = body?.sellerId ?? null
-      if (sellerId !== null && !services.sellers().includes(sellerId)) {
-        throw new Problem('invalid-body', {
-          errors: [{ path: 'sellerId', message: `is ${sellerId}, a seller that this daemon does not serve` }],
-        })
-      }
-      const asked = sellerId === null ? coveredOf(caller, services.sellers()) : [sellerId]
-      const range = body?.from === undefined ? null : reached(resource, asked, body.from, body.to ?? null)
-      const atRest = await sellersAtRest(services.database)
-      const resting = asked.flatMap((id) => atRest.get(id) ?? [])
-      if (resting.length > 0 && resting.length === asked.length) {
-        throw new Problem('seller-stopped', { detail: `Nothing was started: ${resting.map(describeRest).join('; ')}.` })
-      }
-      const from = body?.from ?? null
-      const to = body?.to ?? null
-      // Of a key that is bound to sellers, one after the other; otherwise all at once.
-      const runs = sellerId !== null || caller.sellers === null ? [sellerId] : asked
-      const jobs: string[] = []
-      for (const whose of runs) {
-        const details = { from: from?.toISOString() ?? null, to: to?.toISOString() ?? null }
-        const act = { action: 'sync.run_requested', sellerId: whose, subject: resource, reason: null, details } as const
-        await recordAct(services.database, { by: actingAs(caller, null), ...act })
-        jobs.push(...(await services.syncs.run({ resource, sellerId: whose, from, to })))
-      }
+      requireResource(services, resource)
+      const started = await startRun(services, caller, resource, body ?? {})
       reply.status(202)
-      return { resource, jobs, range, resting: resting.map((standing) => standing.sellerId) }
+      return started
     },
   })
 }

@@ -1,25 +1,25 @@
 import { z } from 'zod'
-import { listTargets, targetTactics } from '../../store/target-queries.ts'
+import { listTargets, targetTactics } from '../../store/campaigns/target-queries.ts'
 import type { App } from '../app.ts'
-import { sellersAsked } from '../caller.ts'
-import { flagSchema, listOf, textFilter } from '../lists.ts'
+import { resolveSellerFilter } from '../auth/caller.ts'
+import { buildList, flagSchema, textFilter } from '../schemas/lists.ts'
 import type { RouteParts } from './parts.ts'
 
 const targetSchema = z
   .object({
     sellerId: z.string(),
-    tactic: z.enum(targetTactics).meta({ description: 'contextual: by what is looked at; behavioral: an audience.' }),
+    tactic: z.enum(targetTactics).meta({ description: 'contextual: by the viewed items; behavioral: by audience.' }),
     id: z.bigint(),
     name: z.string().nullable(),
     taxonPath: z.array(z.string()).readonly().nullable().meta({ description: 'Names from the department down.' }),
-    itemCount: z.int().nullable().meta({ description: 'Items at this place of the taxonomy; null: not known.' }),
+    itemCount: z.int().nullable().meta({ description: 'Items at this node of the taxonomy; null: not known.' }),
     reach: z.array(z.string()).readonly().nullable().meta({ description: 'TIER_1 to TIER_7; null for audiences.' }),
     reachBands: z.array(z.string()).readonly().nullable().meta({ description: 'LOW, MID, HIGH; null for audiences.' }),
     audienceType: z.string().nullable(),
     attribute: z.string().nullable(),
     isDisabled: z.boolean().nullable().meta({ description: 'null: the marketplace does not say.' }),
-    missingSince: z.date().nullable().meta({ description: 'Since then complete listings do not contain it.' }),
-    usable: z.boolean().meta({ description: 'Whether an ad group may use it now: neither disabled nor gone.' }),
+    missingSince: z.date().nullable().meta({ description: 'Time since which complete listings do not contain it.' }),
+    usable: z.boolean().meta({ description: 'Whether an ad group may use it now: neither disabled nor missing.' }),
     firstSeenAt: z.date(),
     changedAt: z.date(),
   })
@@ -32,11 +32,11 @@ const idKey = z
   .transform(BigInt)
   .refine((id) => id < 2n ** 63n)
 
-const targets = listOf('targets', targetSchema, z.object({ sellerId: z.string(), tactic: z.enum(targetTactics), id: idKey }), {
+const targets = buildList('targets', targetSchema, z.object({ sellerId: z.string(), tactic: z.enum(targetTactics), id: idKey }), {
   sellerId: textFilter('Of this seller.'),
   tactic: z.enum(targetTactics).optional(),
   usable: flagSchema.optional().meta({ description: 'Whether an ad group may use it now.' }),
-  q: textFilter('A part of the name or of the path, in any case.'),
+  q: textFilter('Part of the name or of the path, in upper or lower case.'),
 })
 
 /** Targets and audiences of display advertising. */
@@ -54,7 +54,7 @@ export const targetRoutes = (app: App, { services }: RouteParts): void => {
     handler: (request, reply) => {
       const { query, caller } = request
       const filter = {
-        sellerId: sellersAsked(caller, query.sellerId),
+        sellerId: resolveSellerFilter(caller, query.sellerId),
         tactic: query.tactic ?? null,
         usable: query.usable ?? null,
         text: query.q ?? null,

@@ -1,30 +1,29 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises'
-import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-reading.ts'
-import type { EventFault } from '../../domain/event-shape.ts'
-import { faultPoint } from '../../fault-points.ts'
-import type { DueCommand } from '../../store/commands.ts'
-import type { Transaction } from '../../store/database.ts'
+import { eventFaults, type ReadEvent, readEvent } from '../../domain/events/event-reading.ts'
+import type { EventFault } from '../../domain/events/event-shape.ts'
+import { runInLockstep } from '../../store/commit/lockstep.ts'
+import { runPipelined } from '../../store/commit/query-batching.ts'
+import type { Transaction } from '../../store/db/database.ts'
+import { runWithLockRetry } from '../../store/db/lock-retry.ts'
 import {
   type EventKey,
   type EventReceipt,
-  type EventsVerdict,
+  type EventsResult,
   type IncomingEvent,
   type IndexedFault,
   insertEvents,
   readEvents,
   readStoredEvent,
   type StoredEvent,
-} from '../../store/events.ts'
-import { inStep } from '../../store/in-step.ts'
-import { type OrderKey, orderIsStored } from '../../store/order-queries.ts'
-import { lockOrders } from '../../store/orders.ts'
-import { withPatience } from '../../store/patient-locks.ts'
-import { isSellerServed } from '../../store/sellers.ts'
-import { atOnce } from '../../store/together.ts'
+} from '../../store/events/events.ts'
+import { isOrderStored, type OrderKey } from '../../store/orders/order-queries.ts'
+import { lockOrders } from '../../store/orders/orders.ts'
+import { isSellerServed } from '../../store/sellers/sellers.ts'
+import { faultPoint } from '../../util/fault-points.ts'
 import { bodyHash, storedHash } from './body-hash.ts'
 import {
   type Addressed,
-  addressEvent,
+  addressStoredEvent,
   afterDecisions,
   allFaults,
   type Decided,
@@ -36,12 +35,12 @@ import {
   unknownOrderFault,
 } from './decide.ts'
 import type { OrderPresence } from './fetch-order.ts'
-import { type AcceptParts, commonRules, onlySeller, type RuleParts, rulesOf } from './parts.ts'
+import { type AcceptParts, commonRules, findRules, onlySeller, type RuleParts } from './parts.ts'
 import { storableFaults } from './storable.ts'
 
 export type { AcceptParts } from './parts.ts'
 
-/** An event that is not stored yet, with what can be told of it before its subject is looked at. */
+/** An event that is not stored yet, with all that is known of it before its subject is read. */
 interface Candidate {
   readonly index: number
   readonly event: IncomingEvent
@@ -53,20 +52,20 @@ interface Candidate {
 /** Rolls the transaction back. */
 class Undone extends Error {
   override readonly name = 'Undone'
-  readonly verdict: EventsVerdict
-  constructor(verdict: EventsVerdict) {
+  readonly verdict: EventsResult
+  constructor(verdict: EventsResult) {
     super('the events were not accepted')
     this.verdict = verdict
   }
 }
 
 /** Names an event, as a key. */
-export const nameOf = ({ source, id }: EventKey): string => JSON.stringify([source, id])
+export const buildName = ({ source, id }: EventKey): string => JSON.stringify([source, id])
 /** Names a subject, as a key. */
 export const subjectName = ({ sellerId, purchaseOrderId }: SubjectKey): string => JSON.stringify([sellerId, purchaseOrderId])
 
 /** The receipt of an event that was stored before. */
-export const duplicateOf = (stored: StoredEvent): EventReceipt => ({
+export const buildDuplicate = (stored: StoredEvent): EventReceipt => ({
   source: stored.source,
   id: stored.id,
   status: 'duplicate',
@@ -88,7 +87,7 @@ export const acceptEvents = async (
   parts: AcceptParts,
   events: readonly IncomingEvent[],
   signal: AbortSignal,
-): Promise<EventsVerdict> => {
+): Promise<EventsResult> => {
   const faults: IndexedFault[] = events.flatMap((event, index) => indexed(index, storableFaults(event)))
   // Values that cannot be stored cannot be looked up either.
   if (faults.length > 0) {
@@ -104,40 +103,40 @@ export const acceptEvents = async (
   if (conflicts.size > 0) return { ok: false, reason: 'conflict', indexes: [...conflicts] }
   faults.push(...wrongByThemselves)
 
-  const orders = ordersOf(candidates, new Set(faults.map((fault) => fault.index)))
+  const orders = findOrders(candidates, new Set(faults.map((fault) => fault.index)))
   const accept = (presences: ReadonlyMap<string, OrderPresence>) =>
     inOneTransaction(parts, candidates, { orders, presences }, faults, signal)
-  // Most orders are stored, so none is looked for before those that are not are missed.
+  // Most orders are stored, so the first attempt fetches none; only missing ones are fetched before the second.
   const fresh = (await accept(new Map())) ?? (await accept(await ensureOrders(parts, orders, signal)))
   if (fresh === null) throw new Error('orders that were looked for are not known')
   if (!fresh.ok) return fresh
 
-  const receipts = new Map(fresh.receipts.map((receipt) => [nameOf(receipt), receipt]))
-  const told = new Set<string>()
+  const receipts = new Map(fresh.receipts.map((receipt) => [buildName(receipt), receipt]))
+  const answered = new Set<string>()
   return {
     ok: true,
     receipts: events.flatMap((event): EventReceipt[] => {
-      const name = nameOf(event)
+      const name = buildName(event)
       const known = stored.get(name)
-      if (known !== undefined) return [duplicateOf(known)]
+      if (known !== undefined) return [buildDuplicate(known)]
       const receipt = receipts.get(name)
       if (receipt === undefined) return []
-      const again = told.has(name)
-      told.add(name)
+      const again = answered.has(name)
+      answered.add(name)
       return [again ? { ...receipt, status: 'duplicate' } : receipt]
     }),
   }
 }
 
-/** What can be told of events without fetching or locking anything. */
+/** What is known of events without fetching or locking anything. */
 interface Examined {
-  /** Events that are known already, by their names ({@link nameOf}). */
+  /** Events that are known already, by their names ({@link buildName}). */
   readonly stored: ReadonlyMap<string, StoredEvent>
   /** Events (by index) that share source and id with another one, stored or posted with them, whose body is another. */
   readonly conflicts: ReadonlySet<number>
   /** The events that are new, each once. */
   readonly candidates: readonly Candidate[]
-  /** Of the candidates that are wrong, whatever else happens. */
+  /** Faults of the candidates that are invalid by themselves. */
   readonly faults: readonly IndexedFault[]
 }
 
@@ -157,7 +156,7 @@ export const examineEvents = async (
     await letOthersRun()
     posted.push({ event, read: readEvent(event) })
   }
-  const stored = new Map((await reading).map((event) => [nameOf(event), event]))
+  const stored = new Map((await reading).map((event) => [buildName(event), event]))
   const only = await onlySeller(
     parts,
     parts.database,
@@ -165,23 +164,26 @@ export const examineEvents = async (
   )
   for (const [index, { event, read }] of posted.entries()) {
     const hash = hashes[index] ?? ''
-    const known = stored.get(nameOf(event))
-    const before = known === undefined ? first.get(nameOf(event))?.hash : storedHash(known)
+    const known = stored.get(buildName(event))
+    const before = known === undefined ? first.get(buildName(event))?.hash : storedHash(known)
     if (before !== undefined && before !== hash) conflicts.add(index)
     if (before === undefined)
-      first.set(nameOf(event), {
+      first.set(buildName(event), {
         index,
         event,
         read,
         hash,
-        addressed: await leftToOthers(parts, addressEvent({ address: read.address, sellerId: null }, parts.sellers, only)),
+        addressed: await leftToOthers(
+          parts,
+          await addressStoredEvent(parts.database, { address: read.address, sellerId: null }, parts.sellers, only),
+        ),
       })
   }
   const candidates = [...first.values()]
   const faults: IndexedFault[] = []
   for (const { index, read, addressed } of candidates) {
     await letOthersRun()
-    if (addressed.ok && eventFaults(read, rulesOf(parts, addressed.key.sellerId)).length === 0) continue
+    if (addressed.ok && eventFaults(read, findRules(parts, addressed.key.sellerId)).length === 0) continue
     faults.push(...indexed(index, await allFaults(parts, read, addressed)))
   }
   return { stored, conflicts, candidates, faults }
@@ -194,7 +196,7 @@ const leftToOthers = async ({ database }: Pick<RuleParts, 'database'>, addressed
 }
 
 /** The orders of events, by their names ({@link subjectName}). Those of invalid events are not looked for. */
-const ordersOf = (candidates: readonly Candidate[], wrong: ReadonlySet<number>): ReadonlyMap<string, OrderKey> => {
+const findOrders = (candidates: readonly Candidate[], wrong: ReadonlySet<number>): ReadonlyMap<string, OrderKey> => {
   const keys = new Map<string, OrderKey>()
   for (const { index, addressed } of candidates) {
     if (addressed.ok && isOrder(addressed.key) && !wrong.has(index)) keys.set(subjectName(addressed.key), addressed.key)
@@ -203,8 +205,8 @@ const ordersOf = (candidates: readonly Candidate[], wrong: ReadonlySet<number>):
 }
 
 /** Orders of one post that are looked up side by side. */
-const mostAtOnce = 8
-/** A post looks for orders for so long, in milliseconds: whoever posts waits for it, and gives it up some day. */
+const maxAtOnce = 8
+/** Maximum time in which a post fetches orders, in ms: its sender waits for it, and has a timeout. */
 const defaultLookUpMs = 10_000
 
 /** Fetches the missing orders, each once; those that there is no time for are there later. */
@@ -217,7 +219,7 @@ const ensureOrders = async (
   // Asked for all at once; most are there.
   await Promise.all(
     [...orders].map(async ([name, { sellerId, purchaseOrderId }]) => {
-      if (await orderIsStored(database, sellerId, purchaseOrderId)) presences.set(name, { presence: 'stored' })
+      if (await isOrderStored(database, sellerId, purchaseOrderId)) presences.set(name, { presence: 'stored' })
     }),
   )
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(lookUpMs)])
@@ -227,7 +229,7 @@ const ensureOrders = async (
     for (const [name, key] of missing) presences.set(name, inTime.aborted ? noTime : await fetcher.ensure(key, inTime))
   }
   // Nothing of it goes on once the post is answered.
-  const ends = await Promise.allSettled(Array.from({ length: mostAtOnce }, lookUp))
+  const ends = await Promise.allSettled(Array.from({ length: maxAtOnce }, lookUp))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   return presences
 }
@@ -253,11 +255,11 @@ const inOneTransaction = async (
   known: Orders,
   faultsSoFar: readonly IndexedFault[],
   signal: AbortSignal,
-): Promise<EventsVerdict | null> => {
+): Promise<EventsResult | null> => {
   if (candidates.length === 0) return { ok: true, receipts: [] }
   const sellers = new Set(candidates.map(({ addressed }) => (addressed.ok ? addressed.key.sellerId : '')))
   try {
-    const { receipts, due, decided } = await withPatience(
+    const { receipts, due, decided } = await runWithLockRetry(
       parts.database,
       [...sellers].sort().join(),
       (tx) => acceptAll(tx, parts, candidates, known, faultsSoFar),
@@ -270,7 +272,7 @@ const inOneTransaction = async (
     )
     faultPoint('event.after-commit')
     const all = [...afterDecisions(parts, decided), ...due]
-    if (all.length > 0) parts.wake(all)
+    if (all.length > 0) parts.onStored(all)
     return { ok: true, receipts }
   } catch (error) {
     if (error instanceof Undone) return error.verdict
@@ -285,13 +287,13 @@ const acceptAll = async (
   candidates: readonly Candidate[],
   { orders, presences }: Orders,
   faultsSoFar: readonly IndexedFault[],
-): Promise<{ receipts: readonly EventReceipt[]; due: readonly DueCommand[]; decided: readonly Decided[] }> => {
+): Promise<{ receipts: readonly EventReceipt[]; due: readonly string[]; decided: readonly Decided[] }> => {
   const wrong = new Set(faultsSoFar.map((fault) => fault.index))
-  const works = await workOf(tx, candidates)
+  const works = await planWork(tx, candidates)
   const isMissed = ({ key, held }: AboutTheSame): boolean =>
     key !== null && !held && orders.has(subjectName(key)) && !presences.has(subjectName(key))
   if (works.some(isMissed)) throw new OrderMissed()
-  const accepted = await inStep(
+  const accepted = await runInLockstep(
     tx,
     works.map((work) => (own) => acceptAbout(own, parts, work, presences, wrong)),
   )
@@ -309,7 +311,7 @@ const acceptAll = async (
 
 /** Events about the same, in the order in which they were posted. */
 interface AboutTheSame {
-  /** Null: it cannot be told what it is about. */
+  /** Null: the subject cannot be determined. */
   readonly key: SubjectKey | null
   /** Whether it is an order whose row is locked already. */
   readonly held: boolean
@@ -317,7 +319,7 @@ interface AboutTheSame {
 }
 
 /** Divides the events by what they are about, and locks the orders by their names, as every batch does: two batches cannot wait for each other. */
-const workOf = async (tx: Transaction, candidates: readonly Candidate[]): Promise<readonly AboutTheSame[]> => {
+const planWork = async (tx: Transaction, candidates: readonly Candidate[]): Promise<readonly AboutTheSame[]> => {
   const bySubject = new Map<string, { readonly key: SubjectKey; readonly candidates: Candidate[] }>()
   const unclear: AboutTheSame[] = []
   for (const candidate of candidates) {
@@ -340,7 +342,7 @@ const workOf = async (tx: Transaction, candidates: readonly Candidate[]): Promis
 interface Accepted {
   readonly receipts: readonly EventReceipt[]
   readonly faults: readonly IndexedFault[]
-  readonly due: readonly DueCommand[]
+  readonly due: readonly string[]
   readonly decided: readonly Decided[]
 }
 
@@ -373,9 +375,9 @@ const acceptNow = async (
   candidates: readonly Candidate[],
 ): Promise<Accepted> => {
   const state = 'accepted'
-  const rules = rulesOf(parts, key.sellerId)
+  const rules = findRules(parts, key.sellerId)
   // Inserted before they are planned: a duplicate that has just been accepted must not be found wrong for the units that it took itself.
-  const [{ planned, waiting }, inserted] = await atOnce(
+  const [{ planned, waiting }, inserted] = await runPipelined(
     tx,
     () => lockForPlanning(tx, key, rules),
     () =>
@@ -388,7 +390,7 @@ const acceptNow = async (
   const decided = await decideReceived(tx, planned, waiting, parts)
   const receipts: EventReceipt[] = []
   const faults: IndexedFault[] = []
-  const due: DueCommand[] = []
+  const due: string[] = []
   for (const [place, candidate] of candidates.entries()) {
     const { index, event, read } = candidate
     if (inserted[place] !== true) {
@@ -402,8 +404,7 @@ const acceptNow = async (
     }
     const commands = await storeCommands(tx, planned.key, event, plan.commands)
     due.push(...commands)
-    const ids = commands.map(({ id }) => id)
-    receipts.push({ source: event.source, id: event.id, status: 'accepted', state, commands: ids, problem: null })
+    receipts.push({ source: event.source, id: event.id, status: 'accepted', state, commands, problem: null })
   }
   return { receipts, faults, due, decided }
 }
@@ -437,5 +438,5 @@ const duplicateInside = async (tx: Transaction, { index, event, hash }: Candidat
   const stored = await readStoredEvent(tx, event)
   if (stored === null) throw new Error(`event ${event.id} of ${event.source} has vanished while it was being accepted`)
   if (storedHash(stored) !== hash) throw new Undone({ ok: false, reason: 'conflict', indexes: [index] })
-  return duplicateOf(stored)
+  return buildDuplicate(stored)
 }

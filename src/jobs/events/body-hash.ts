@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../domain/values.ts'
-import type { StoredEvent } from '../../store/events.ts'
+import { canonicalJson } from '../../domain/values/values.ts'
+import type { StoredEvent } from '../../store/events/events.ts'
 
 /**
- * SHA-256, hexadecimal, of an event's type and data, whatever the order of their members and their white space: the same event
- * posted again hashes alike, also when it has been through `jsonb` meanwhile.
+ * SHA-256, hexadecimal, of an event's type and data, independent of the order of members and of white space: the same event
+ * posted again has the same hash, also after it was stored as `jsonb`.
  */
 export const bodyHash = (event: { readonly type: string; readonly data: unknown }): string =>
   createHash('sha256')

@@ -1,27 +1,37 @@
-import type { CommandContent } from '../../domain/command.ts'
-import { maxIdLength } from '../../domain/event-bounds.ts'
-import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-reading.ts'
-import type { EventFault } from '../../domain/event-shape.ts'
-import { planCommands, planSettings } from '../../domain/events.ts'
-import type { PurchaseOrder } from '../../domain/order.ts'
-import { noOrderId } from '../../domain/text.ts'
-import { cancelsWholly, ledgersOf } from '../../domain/units.ts'
-import { messageOf } from '../../message-of.ts'
-import { readOrderWork } from '../../store/command-ledgers.ts'
-import { isAcknowledging } from '../../store/command-queries.ts'
-import { insertNewCommands } from '../../store/command-steps.ts'
-import type { DueCommand } from '../../store/commands.ts'
-import type { SqlRunner, Transaction } from '../../store/database.ts'
-import { type EventKey, lockReceivedEvents, type StoredEvent, settleEvent } from '../../store/events.ts'
-import type { OrderKey } from '../../store/order-queries.ts'
-import { lockOrder } from '../../store/orders.ts'
-import { lockShippingSettings, readShippingSettings } from '../../store/shipping-settings.ts'
-import { readOrder } from '../../store/stored-orders.ts'
-import { atOnce } from '../../store/together.ts'
-import type { OnlySeller } from '../serving.ts'
+import type { CommandContent } from '../../domain/commands/command.ts'
+import { maxIdLength } from '../../domain/events/event-bounds.ts'
+import { eventFaults, type ReadEvent, readEvent } from '../../domain/events/event-reading.ts'
+import { type EventFault, returnEventType } from '../../domain/events/event-shape.ts'
+import { planCommands, planSettings } from '../../domain/events/events.ts'
+import { planReturnRefund } from '../../domain/events/return-refunds.ts'
+import type { PurchaseOrder } from '../../domain/orders/order.ts'
+import { countReturned } from '../../domain/orders/returned-units.ts'
+import { buildLedgers, cancelsWholly, type LedgerCommand } from '../../domain/orders/units.ts'
+import { noOrderId } from '../../domain/values/text.ts'
+import { lockShippingSettings, readShippingSettings } from '../../store/campaigns/shipping-settings.ts'
+import { readOrderWork } from '../../store/commands/command-ledgers.ts'
+import { isAcknowledging } from '../../store/commands/command-queries.ts'
+import { insertCommands } from '../../store/commands/command-steps.ts'
+import { runPipelined } from '../../store/commit/query-batching.ts'
+import type { SqlRunner, Transaction } from '../../store/db/database.ts'
+import { type EventKey, lockWaitingEvents, type StoredEvent, settleEvent } from '../../store/events/events.ts'
+import type { OrderKey } from '../../store/orders/order-queries.ts'
+import { lockOrder } from '../../store/orders/orders.ts'
+import { findOrdersOfReturn, type ReturnKey, readReturnedLines } from '../../store/orders/returns.ts'
+import { readOrder } from '../../store/orders/stored-orders.ts'
+import { errorMessage } from '../../util/error-message.ts'
+import type { OnlySeller } from '../sellers/serving.ts'
 import { isFromInbox, storedHash } from './body-hash.ts'
 import type { EventSellers } from './fetch-order.ts'
-import { type AcceptParts, type Addressable, commonRules, type EventRules, onlySeller, type RuleParts, rulesOf } from './parts.ts'
+import {
+  type AcceptParts,
+  type Addressable,
+  commonRules,
+  type EventRules,
+  findRules,
+  onlySeller,
+  type RuleParts,
+} from './parts.ts'
 import { eventProblem, rejectReceived } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
@@ -43,10 +53,12 @@ export type Addressed =
   | {
       readonly ok: false
       readonly faults: readonly EventFault[]
-      /** The seller whom this process does not serve, where that is all that is wrong; null: it is wrong wherever it is looked at. */
+      /** The seller that this process does not serve, if that is the only fault; null: it is invalid in every process. */
       readonly unserved: string | null
-      /** Why it cannot be told yet whose it is, where that is all that is wrong; null: it can. */
+      /** Why its seller cannot be determined yet, if that is the only fault; null: it can. */
       readonly unsure: string | null
+      /** The return whose order is not known, because the return is not stored; left out: there is none. */
+      readonly missing?: ReturnKey
     }
 
 /**
@@ -54,15 +66,17 @@ export type Addressed =
  * serves (`onlySeller`).
  */
 export const addressEvent = ({ address, sellerId: fixed }: Addressable, sellers: EventSellers, only: OnlySeller): Addressed => {
-  // Without an address the shape is at fault, and whoever checks the shape says how.
+  // Without an address the shape is invalid; the check of the shape reports how.
   if (address === null) return { ok: false, faults: [], unserved: null, unsure: null }
   const faults: EventFault[] = []
-  for (const name of ['purchaseOrderId', 'sellerId'] as const) {
+  for (const name of ['purchaseOrderId', 'returnOrderId', 'sellerId'] as const) {
     if ((address[name]?.length ?? 0) > maxIdLength)
       faults.push({ path: `data.${name}`, message: `is longer than ${maxIdLength} characters` })
   }
-  const noId = address.purchaseOrderId === null ? null : noOrderId(address.purchaseOrderId)
-  if (noId !== null) faults.push({ path: 'data.purchaseOrderId', message: noId })
+  for (const name of ['purchaseOrderId', 'returnOrderId'] as const) {
+    const noId = address[name] === null ? null : noOrderId(address[name])
+    if (noId !== null) faults.push({ path: `data.${name}`, message: noId })
+  }
   if (faults.length > 0) return { ok: false, faults, unserved: null, unsure: null }
   const sellerId = address.sellerId ?? fixed ?? (only.kind === 'one' ? only.sellerId : null)
   if (sellerId === null) {
@@ -76,6 +90,40 @@ export const addressEvent = ({ address, sellerId: fixed }: Addressable, sellers:
   }
   return { ok: true, key: { sellerId, purchaseOrderId: address.purchaseOrderId } }
 }
+
+/** As {@link addressEvent}; an event that names a return is about the order of that return, as stored. */
+export const addressStoredEvent = async (
+  sql: SqlRunner,
+  addressable: Addressable,
+  sellers: EventSellers,
+  only: OnlySeller,
+): Promise<Addressed> => {
+  const addressed = addressEvent(addressable, sellers, only)
+  const returnOrderId = addressable.address?.returnOrderId ?? null
+  if (!addressed.ok || returnOrderId === null) return addressed
+  const { sellerId } = addressed.key
+  const orders = await findOrdersOfReturn(sql, sellerId, returnOrderId)
+  const wrong = { ok: false, faults: [], unserved: null, unsure: null } as const
+  if (orders === null) {
+    const unsure = `return ${returnOrderId} is not stored, so its order is not known here`
+    return { ...wrong, unsure, missing: { sellerId, returnOrderId } }
+  }
+  const [purchaseOrderId, ...others] = orders
+  const path = 'data.returnOrderId'
+  if (purchaseOrderId === undefined)
+    return { ...wrong, faults: [{ path, message: `is ${returnOrderId}, a return that names no order` }] }
+  if (others.length > 0) {
+    const message = `is ${returnOrderId}, a return of several orders (${orders.join(', ')}): refund each through its order, by erp.credit.issued`
+    return { ...wrong, faults: [{ path, message }] }
+  }
+  return { ok: true, key: { sellerId, purchaseOrderId } }
+}
+
+/** The fault of an event whose return the marketplace does not know. */
+export const unknownReturnFault = ({ sellerId, returnOrderId }: ReturnKey): EventFault => ({
+  path: 'data.returnOrderId',
+  message: `is ${returnOrderId}, which the marketplace does not know as a return of seller ${sellerId}`,
+})
 
 /** The fault of an event whose order the marketplace does not know. */
 export const unknownOrderFault = (key: OrderKey): EventFault => ({
@@ -111,10 +159,10 @@ export interface LockedSubject {
 
 /** Locks the subject, and then the events that wait for it, until the transaction ends. */
 export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: EventRules): Promise<LockedSubject> => {
-  const [planned, waiting] = await atOnce(
+  const [planned, waiting] = await runPipelined(
     tx,
     () => lockSubject(tx, key, rules),
-    () => lockReceivedEvents(tx, key.purchaseOrderId),
+    () => lockWaitingEvents(tx, key.purchaseOrderId),
   )
   return { planned, waiting }
 }
@@ -154,16 +202,22 @@ const planOnOrder = async (
   rules: EventRules,
 ): Promise<PlannedSubject | null> => {
   const { sellerId, purchaseOrderId } = key
-  const [order, [work, isAcknowledged]] = await atOnce(sql, read, () =>
-    atOnce(
+  const [order, [work, [isAcknowledged, returned]]] = await runPipelined(sql, read, () =>
+    runPipelined(
       sql,
       () => readOrderWork(sql, sellerId, purchaseOrderId),
-      () => isAcknowledging(sql, sellerId, purchaseOrderId),
+      () =>
+        runPipelined(
+          sql,
+          () => isAcknowledging(sql, sellerId, purchaseOrderId),
+          () => readReturnedLines(sql, sellerId, purchaseOrderId),
+        ),
     ),
   )
   if (order === null) return null
-  let ledgers: Parameters<typeof planCommands>[2] = ledgersOf(order, work.ledgerCommands)
+  let ledgers: Parameters<typeof planCommands>[2] = buildLedgers(countReturned(order, returned), work.ledgerCommands)
   let acknowledging = isAcknowledged
+  const commands = [...work.ledgerCommands]
   return {
     key,
     order,
@@ -174,9 +228,14 @@ const planOnOrder = async (
       return cancelsWholly(ledgers)
     },
     plan: (event) => {
-      const plan = planCommands(event, order, ledgers, { ...rules, acknowledging })
+      const options = { ...rules, acknowledging, commands }
+      const plan =
+        event.type === returnEventType
+          ? planReturnRefund(event, order, ledgers, returned, options)
+          : planCommands(event, order, ledgers, options)
       if (plan.ok) {
         ledgers = plan.ledgers
+        commands.push(...plan.commands.map((command): LedgerCommand => ({ ...command, state: 'pending', baseline: null })))
         acknowledging ||= plan.commands.some(({ kind }) => kind === 'acknowledge')
       }
       return plan
@@ -190,19 +249,16 @@ export const storeCommands = async (
   { sellerId, purchaseOrderId }: SubjectKey,
   { source, id }: EventKey,
   commands: readonly CommandContent[],
-): Promise<readonly DueCommand[]> => {
-  const stored = await insertNewCommands(tx, { sellerId, purchaseOrderId, event: { source, id }, commands })
-  return stored.map((command) => ({ ...command, sellerId }))
-}
+): Promise<readonly string[]> => insertCommands(tx, { sellerId, purchaseOrderId, event: { source, id }, commands })
 
 /** What became of a waiting event. */
 export type Decided = { readonly fromInbox: boolean } & (
-  | { readonly state: 'accepted'; readonly commands: readonly DueCommand[] }
+  | { readonly state: 'accepted'; readonly commands: readonly string[] }
   | { readonly state: 'rejected' }
 )
 
 /** Tells of rows of the SQL inbox that have been decided, and answers the commands that are due; after the commit. */
-export const afterDecisions = ({ onInbox }: Pick<AcceptParts, 'onInbox'>, decided: readonly Decided[]): readonly DueCommand[] =>
+export const afterDecisions = ({ onInbox }: Pick<AcceptParts, 'onInbox'>, decided: readonly Decided[]): readonly string[] =>
   decided.flatMap((one) => {
     const accepted = one.state === 'accepted'
     if (one.fromInbox) onInbox?.(accepted ? 'accepted' : 'refused')
@@ -210,8 +266,8 @@ export const afterDecisions = ({ onInbox }: Pick<AcceptParts, 'onInbox'>, decide
   })
 
 /**
- * Decides the events that wait for a locked subject, in the order in which they came. Whoever accepts an event about it does
- * this first, so that commands follow their events. `known` is the one that was read before the lock was taken.
+ * Decides the events that wait for a locked subject, in order of arrival. Each transaction that accepts an event about the subject does
+ * this first, so that commands are in the order of their events. `known` is the event that was read before the lock was acquired.
  */
 export const decideReceived = async (
   tx: Transaction,
@@ -250,13 +306,15 @@ export const planWaiting = async (
     sql,
     events.map(({ event, read }) => ({ address: read.address, sellerId: event.sellerId })),
   )
-  return events.flatMap(({ event, read }) => {
+  const planned: { readonly event: StoredEvent; readonly plan: EventPlan }[] = []
+  for (const { event, read } of events) {
     // What cannot be decided at all is ended by its own job.
-    if (undecidableFaults(event, read).length > 0) return []
-    const addressed = addressEvent({ address: read.address, sellerId: event.sellerId }, parts.sellers, only)
-    if (!addressed.ok || !sameSubject(addressed.key, subject.key)) return []
-    return [{ event, plan: planOrFault(subject, read) }]
-  })
+    if (undecidableFaults(event, read).length > 0) continue
+    const addressed = await addressStoredEvent(sql, { address: read.address, sellerId: event.sellerId }, parts.sellers, only)
+    if (!addressed.ok || !sameSubject(addressed.key, subject.key)) continue
+    planned.push({ event, plan: planOrFault(subject, read) })
+  }
+  return planned
 }
 
 /** Planning works out of what is known alone: what throws once throws each time, and must not stand before the events behind it for ever. */
@@ -264,7 +322,7 @@ const planOrFault = (locked: PlannedSubject, event: ReadEvent): EventPlan => {
   try {
     return locked.plan(event)
   } catch (error) {
-    const message = `cannot be worked out: ${messageOf(error)}`
+    const message = `cannot be worked out: ${errorMessage(error)}`
     return { ok: false, faults: [{ path: 'data', message }] }
   }
 }
@@ -275,8 +333,14 @@ const sameSubject = (a: SubjectKey, b: SubjectKey): boolean =>
 
 /** Every fault of an event, with those that only show against what it is about, as far as that is stored; for an event that is wrong anyway. */
 export const allFaults = async (parts: RuleParts, event: ReadEvent, addressed: Addressed): Promise<readonly EventFault[]> => {
-  if (!addressed.ok) return [...eventFaults(event, commonRules(parts)), ...addressed.faults]
-  const rules = rulesOf(parts, addressed.key.sellerId)
+  if (!addressed.ok) {
+    const { missing } = addressed
+    return [
+      ...eventFaults(event, missing === undefined ? commonRules(parts) : findRules(parts, missing.sellerId)),
+      ...addressed.faults,
+    ]
+  }
+  const rules = findRules(parts, addressed.key.sellerId)
   const subject = await readForPlanning(parts.database, addressed.key, rules)
   const plan = subject?.plan(event)
   return plan === undefined || plan.ok ? eventFaults(event, rules) : plan.faults

@@ -1,38 +1,38 @@
-import type { MarketplaceClient } from '../../clients/client.ts'
-import { type CommandContent, unitsOf } from '../../domain/command.ts'
-import { conflictMessage } from '../../domain/event-conflict.ts'
-import type { EventFault } from '../../domain/event-shape.ts'
-import { refundTotal } from '../../domain/refunds.ts'
-import type { SqlRunner } from '../../store/database.ts'
+import type { MarketplaceClient } from '../../clients/http/client.ts'
+import { type CommandContent, listUnits } from '../../domain/commands/command.ts'
+import { conflictMessage } from '../../domain/events/event-conflict.ts'
+import type { EventFault } from '../../domain/events/event-shape.ts'
+import { refundTotal } from '../../domain/refunds/refunds.ts'
+import type { SqlRunner } from '../../store/db/database.ts'
+import { runReadOnly } from '../../store/db/read-only-transaction.ts'
 import {
   type EventForecast,
   type EventProblem,
   type ForecastCommand,
   type IncomingEvent,
-  receivedEvents,
-} from '../../store/events.ts'
-import { readOnly } from '../../store/read-only.ts'
-import { requestOf } from '../commands/request.ts'
-import { examineEvents, nameOf, subjectName } from './accept.ts'
+  readWaitingEvents,
+} from '../../store/events/events.ts'
+import { buildRequest } from '../commands/engine/request.ts'
+import { buildName, examineEvents, subjectName } from './accept.ts'
 import { isOrder, type PlannedSubject, planWaiting, readForPlanning, type SubjectKey } from './decide.ts'
-import { type AcceptParts, rulesOf } from './parts.ts'
+import { type AcceptParts, findRules } from './parts.ts'
 import { eventProblem } from './reject.ts'
 import { storableFaults } from './storable.ts'
 
 /** Dependencies of a dry run: those of accepting events, without what acts, and the clients, which word the requests. */
 export interface DryRunParts extends Pick<AcceptParts, 'database' | 'sellers' | 'only' | 'rules'> {
-  readonly clientOf: (sellerId: string) => MarketplaceClient
+  readonly findClient: (sellerId: string) => MarketplaceClient
 }
 
 const longestMs = 60_000
 
 /**
- * What these events would come to if they were posted together now. It is worked out by what accepts events, in a transaction in which
- * Postgres refuses every write; the marketplace is not asked. Events about one order count one after the other, behind those
- * that wait already. An event of a batch that would be refused for another one is told as it would be without that other one.
+ * The result of posting these events together now. The code that accepts events computes it, in a transaction in which Postgres refuses every
+ * write; the marketplace is not asked. Events about one order are applied one after another, behind those that wait already. An event of a batch
+ * that would be refused because of another one has the result that it would have without that other one.
  */
 export const dryRunEvents = (parts: DryRunParts, events: readonly IncomingEvent[]): Promise<readonly EventForecast[]> =>
-  readOnly(parts.database, (sql) => forecast(parts, sql, events), { timeoutMs: longestMs })
+  runReadOnly(parts.database, (sql) => forecast(parts, sql, events), { timeoutMs: longestMs })
 
 type Verdict = Pick<EventForecast, 'would' | 'commands' | 'problem'>
 
@@ -55,7 +55,7 @@ const forecast = async (
     reading,
     storable.map(({ event }) => event),
   )
-  const faultsOf = Map.groupBy(faults, ({ index }) => index)
+  const faultsByEvent = Map.groupBy(faults, ({ index }) => index)
   const subjects = await readSubjects(
     parts,
     sql,
@@ -64,18 +64,18 @@ const forecast = async (
   for (const { index: at, read, addressed } of candidates) {
     const index = storable[at]?.index
     if (index === undefined) continue
-    const wrong = faultsOf.get(at)
+    const wrong = faultsByEvent.get(at)
     if (wrong !== undefined) verdicts.set(index, rejected(eventProblem(wrong)))
     else if (addressed.ok) verdicts.set(index, verdictOn(parts, addressed.key, subjects.get(subjectName(addressed.key)), read))
     else if (addressed.unsure !== null)
-      verdicts.set(index, { would: 'accepted', commands: [], problem: unsureOf(addressed.unsure) })
+      verdicts.set(index, { would: 'accepted', commands: [], problem: buildUnsure(addressed.unsure) })
   }
   for (const [at, { index, event }] of storable.entries()) {
-    if (conflicts.has(at)) verdicts.set(index, rejected(conflictOf(event)))
+    if (conflicts.has(at)) verdicts.set(index, rejected(buildConflict(event)))
     else if (!verdicts.has(index))
-      verdicts.set(index, { would: 'duplicate', commands: [], problem: stored.get(nameOf(event))?.problem ?? null })
+      verdicts.set(index, { would: 'duplicate', commands: [], problem: stored.get(buildName(event))?.problem ?? null })
   }
-  return told(events, verdicts)
+  return buildForecasts(events, verdicts)
 }
 
 /** The subjects of the events, with what the events that wait for them take before. */
@@ -86,16 +86,16 @@ const readSubjects = async (
 ): Promise<ReadonlyMap<string, PlannedSubject>> => {
   const subjects = new Map<string, PlannedSubject>()
   for (const [name, key] of new Map(keys.map((key) => [subjectName(key), key]))) {
-    const subject = await readForPlanning(sql, key, rulesOf({ ...parts, database: sql }, key.sellerId))
+    const subject = await readForPlanning(sql, key, findRules({ ...parts, database: sql }, key.sellerId))
     if (subject === null) continue
-    await planWaiting(sql, subject, await receivedEvents(sql, key.purchaseOrderId), parts)
+    await planWaiting(sql, subject, await readWaitingEvents(sql, key.purchaseOrderId), parts)
     subjects.set(name, subject)
   }
   return subjects
 }
 
 const verdictOn = (
-  { clientOf }: DryRunParts,
+  { findClient }: DryRunParts,
   key: SubjectKey,
   subject: PlannedSubject | undefined,
   read: Parameters<PlannedSubject['plan']>[0],
@@ -104,27 +104,27 @@ const verdictOn = (
   const { order, acknowledging, cancelling } = subject
   const plan = subject.plan(read)
   if (!plan.ok) return rejected(eventProblem(plan.faults))
-  const client = clientOf(key.sellerId)
+  const client = findClient(key.sellerId)
   return {
     would: 'accepted',
     commands: plan.commands.map((content): ForecastCommand => {
       const { kind, payload } = content
-      const request = requestOf({ sellerId: key.sellerId, order, acknowledging, cancelling, content }, client)
-      return { kind, lines: unitsOf(payload), money: moneyOf(content), request }
+      const request = buildRequest({ sellerId: key.sellerId, order, acknowledging, cancelling, content }, client)
+      return { kind, lines: listUnits(payload), money: computeMoney(content), request }
     }),
     problem: null,
   }
 }
 
-const moneyOf = ({ kind, payload }: CommandContent): ForecastCommand['money'] => {
-  if (kind !== 'refund') return null
+const computeMoney = ({ kind, payload }: CommandContent): ForecastCommand['money'] => {
+  if (kind !== 'refund' && kind !== 'refund-return') return null
   const charges = payload.lines.flatMap((line) => line.charges)
   const [currency, ...others] = new Set(charges.map((charge) => charge.currency))
   return currency === undefined || others.length > 0 ? null : { amount: refundTotal(charges), currency }
 }
 
-/** A batch is accepted wholly or not at all: its sound events say what keeps them from being accepted. */
-const told = (events: readonly IncomingEvent[], verdicts: ReadonlyMap<number, Verdict>): EventForecast[] => {
+/** A batch is accepted wholly or not at all: valid events list the faults that keep the batch from being accepted. */
+const buildForecasts = (events: readonly IncomingEvent[], verdicts: ReadonlyMap<number, Verdict>): EventForecast[] => {
   const refused = [...verdicts].filter(([, { would }]) => would === 'rejected').map(([index]) => index)
   const faults = refused.sort((a, b) => a - b).map((index) => ({ path: `[${index}]`, message: 'would be rejected' }))
   return events.flatMap(({ source, id }, index): EventForecast[] => {
@@ -135,7 +135,7 @@ const told = (events: readonly IncomingEvent[], verdicts: ReadonlyMap<number, Ve
   })
 }
 
-const problemOf = (
+const buildProblem = (
   code: string,
   status: number,
   title: string,
@@ -143,8 +143,8 @@ const problemOf = (
   errors: readonly EventFault[] = [],
 ): EventProblem => ({ type: `urn:tallyman:problem:${code}`, title, status, detail, code, errors })
 
-const conflictOf = (event: IncomingEvent): EventProblem =>
-  problemOf(
+const buildConflict = (event: IncomingEvent): EventProblem =>
+  buildProblem(
     'event-conflict',
     409,
     'Another event has this source and id',
@@ -161,7 +161,7 @@ const batchRefused = (faults: readonly EventFault[]): EventProblem => ({
 })
 
 const notStored = (key: SubjectKey): EventProblem =>
-  problemOf(
+  buildProblem(
     'order-not-stored',
     202,
     'The order would be fetched first',
@@ -170,5 +170,5 @@ const notStored = (key: SubjectKey): EventProblem =>
       : 'Its subject is not stored.',
   )
 
-const unsureOf = (reason: string): EventProblem =>
-  problemOf('event-waits', 202, 'The event would wait', `It would be stored and decided later: ${reason}.`)
+const buildUnsure = (reason: string): EventProblem =>
+  buildProblem('event-waits', 202, 'The event would wait', `It would be stored and decided later: ${reason}.`)

@@ -1,18 +1,25 @@
-import type { Grant, Wait } from '../../clients/budget.ts'
-import type { CallOptions } from '../../clients/call-options.ts'
-import { MarketplaceFailure } from '../../clients/errors.ts'
-import type { OrderCommands } from '../../clients/order-commands.ts'
-import type { Observed } from '../../clients/record.ts'
-import type { PurchaseOrder } from '../../domain/order.ts'
-import { messageOf } from '../../message-of.ts'
+import type { CallOptions } from '../../clients/http/call-options.ts'
+import { MarketplaceFailure } from '../../clients/http/errors.ts'
+import type { OrderCommands } from '../../clients/http/order-commands.ts'
+import type { Observed } from '../../clients/http/record.ts'
+import type { Grant, Wait } from '../../clients/rate-limit/budget.ts'
+import type { PurchaseOrder } from '../../domain/orders/order.ts'
 import type { QuietLog } from '../../observability/log.ts'
-import { pause as rest } from '../../pause.ts'
-import type { Database, Transaction } from '../../store/database.ts'
-import { type OrderKey, orderIsStored } from '../../store/order-queries.ts'
-import { storeOrder } from '../../store/orders.ts'
-import { type FaultyRecord, findNewlyFaulty, quarantine } from '../../store/quarantine.ts'
-import { isSellerAtRest } from '../../store/sellers.ts'
-import { storageFault } from '../../store/versions.ts'
+import type { Database } from '../../store/db/database.ts'
+import { isOrderStored, type OrderKey } from '../../store/orders/order-queries.ts'
+import { storeOrder } from '../../store/orders/orders.ts'
+import { isSellerInactive } from '../../store/sellers/sellers.ts'
+import {
+  type FaultyRecord,
+  findNewlyFaulty,
+  findQuarantinedId,
+  quarantine,
+  supersedeQuarantined,
+} from '../../store/sync/quarantine.ts'
+import { storageFault } from '../../store/versioned/versions.ts'
+import { errorMessage } from '../../util/error-message.ts'
+import { pause } from '../../util/sleep.ts'
+import type { SyncHooks } from '../sync/engine/resource.ts'
 
 /**
  * Whether an order is stored by now; `later`: the marketplace cannot be asked now, but in so many milliseconds (null: nobody can tell when),
@@ -41,16 +48,11 @@ export interface OrderFetcher {
 }
 
 /** Dependencies of a fetcher. */
-export interface OrderFetcherParts {
+export interface OrderFetcherParts extends SyncHooks {
   readonly database: Database
   /** The marketplace's orders of one seller. */
-  readonly ordersOf: (sellerId: string) => Pick<OrderCommands, 'get'>
+  readonly getOrdersClient: (sellerId: string) => Pick<OrderCommands, 'get'>
   readonly quiet: Pick<QuietLog, 'warn'>
-  /** Within the transaction that stored these orders for the first time: what every import does (`AUTO_ACKNOWLEDGE`). */
-  readonly afterSave?: (
-    tx: Transaction,
-    stored: { readonly sellerId: string; readonly newOrders: readonly PurchaseOrder[] },
-  ) => Promise<void>
   /** Time-out of the marketplace, in milliseconds. */
   readonly fetchTimeoutMs?: number
   /** Time between two answers that there is no such order, in milliseconds. */
@@ -66,17 +68,17 @@ export interface OrderFetcherParts {
 
 const firstPauseMs = 2_000
 const longestPauseMs = 300_000
-/** Pauses are hints to save calls; beyond so many orders they start afresh. */
+/** Pauses only save calls; beyond this number of orders they are cleared. */
 const maxPauses = 10_000
 
-/** The marketplace denies an order falsely now and then, for some seconds: it is asked again after so long before it is believed. */
+/** Sometimes the marketplace wrongly denies an order for some seconds: it is asked again after this delay before the answer counts. */
 const defaultSecondAskMs = 3_000
 /** Time after which a denial no longer counts. */
 const denialsCountMs = 3_600_000
 /** Orders that one request or job waits for in this way. */
-const mostSecondAsks = 2
+const maxSecondAsks = 2
 /** Orders that one request or job asks for at all; the events of others wait, and are decided one by one. */
-const mostLookups = 50
+const maxLookups = 50
 
 const manyAsked = 'many orders are being looked up; others have their turn in between'
 
@@ -87,150 +89,192 @@ const deniesTheOrder = (failure: MarketplaceFailure): boolean =>
   failure.faults.every(({ code }) => !/^URI_NOT_FOUND/i.test(code ?? ''))
 
 /** Why an event waits whose order could not be asked for. Where nobody was asked, there was no answer to tell of. */
-const reasonOf = (error: unknown): string =>
+const findReason = (error: unknown): string =>
   error instanceof MarketplaceFailure && error.kind === 'throttled' && error.httpStatus === null && error.networkCode === null
     ? 'the rate budget lets its order be looked up later'
-    : messageOf(error)
+    : errorMessage(error)
 
 /** Whether a signal has fired since its time is up, and not since what it belongs to is stopped. */
 const isTimeUp = ({ reason }: AbortSignal): boolean => reason instanceof DOMException && reason.name === 'TimeoutError'
 
-/** One per process: it records which sellers and orders should not be requested yet. */
-export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
-  const {
-    database,
-    ordersOf,
-    quiet,
-    afterSave,
-    fetchTimeoutMs = 10_000,
-    secondAskMs = defaultSecondAskMs,
-    now = Date.now,
-  } = parts
-  const secondAsks = new WeakMap<AbortSignal, number>()
-  const lookups = new WeakMap<AbortSignal, number>()
-  // When each order was denied, epoch ms, while that has been said only once.
-  const denials = new Map<string, number>()
-  const pauses = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>()
+const nameOrder = (key: OrderKey): string => JSON.stringify([key.sellerId, key.purchaseOrderId])
 
-  const pauseKey = (key: OrderKey) => JSON.stringify([key.sellerId, key.purchaseOrderId])
-  const pausedUntil = (subject: string): number => pauses.get(subject)?.untilMs ?? 0
-  const pause = (subject: string, until: Date | null): number => {
-    const before = pauses.get(subject)
-    // What is under way at the same time fails together, which is one failure.
-    const isPaused = before !== undefined && before.untilMs > now()
+/** Sellers, and single orders, that must not be requested before a time. */
+class Pauses {
+  readonly #now: () => number
+  readonly #pauses = new Map<string, { readonly untilMs: number; readonly pauseMs: number; readonly reason: string }>()
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Until when an order must not be requested (epoch ms), and why; null: it may be requested now. */
+  find(key: OrderKey): { readonly untilMs: number; readonly reason: string } | null {
+    const [seller, order] = [this.#pauses.get(key.sellerId), this.#pauses.get(nameOrder(key))]
+    const longer = (seller?.untilMs ?? 0) > (order?.untilMs ?? 0) ? seller : order
+    return longer !== undefined && longer.untilMs > this.#now() ? longer : null
+  }
+
+  /** Pauses a seller or an order; each time twice as long, unless `until` is given. Returns the end, in epoch ms. */
+  add(subject: string, until: Date | null, reason: string): number {
+    const now = this.#now()
+    const before = this.#pauses.get(subject)
+    // Requests in progress at the same time fail together, which is one failure.
+    const isPaused = before !== undefined && before.untilMs > now
     const pauseMs = isPaused ? before.pauseMs : Math.min(longestPauseMs, (before?.pauseMs ?? firstPauseMs / 2) * 2)
-    if (pauses.size >= maxPauses) pauses.clear()
-    const untilMs = isPaused ? Math.max(before.untilMs, until?.getTime() ?? 0) : (until?.getTime() ?? now() + pauseMs)
-    pauses.set(subject, { untilMs, pauseMs })
+    if (this.#pauses.size >= maxPauses) this.#pauses.clear()
+    const untilMs = isPaused ? Math.max(before.untilMs, until?.getTime() ?? 0) : (until?.getTime() ?? now + pauseMs)
+    this.#pauses.set(subject, { untilMs, pauseMs, reason })
     return untilMs
   }
-  const later = (reason: string, untilMs?: number): OrderPresence => ({
-    presence: 'later',
-    reason,
-    againInMs: untilMs === undefined ? null : Math.max(0, untilMs - now()),
-  })
 
-  const keepFaulty = (key: OrderKey, record: FaultyRecord, observedAt: Date): Promise<void> =>
-    database.transaction(async (tx) => {
-      const fresh = await findNewlyFaulty(tx, key.sellerId, 'orders', observedAt, [record])
-      await quarantine(tx, key.sellerId, 'orders', observedAt, fresh)
-    })
+  end(subject: string): void {
+    this.#pauses.delete(subject)
+  }
+}
 
-  const store = async (key: OrderKey, { record, observedAt }: Observed<PurchaseOrder>): Promise<OrderPresence> => {
-    const waits = (reason: string): OrderPresence => later(reason, pause(pauseKey(key), null))
-    if (!record.ok) {
-      await keepFaulty(key, record, observedAt)
-      return waits(`order ${key.purchaseOrderId} cannot be parsed; it is in quarantine`)
+class MarketplaceOrderFetcher implements OrderFetcher {
+  readonly #parts: OrderFetcherParts
+  readonly #fetchTimeoutMs: number
+  readonly #secondAskMs: number
+  readonly #now: () => number
+  readonly #pauses: Pauses
+  /** When each order was denied, in epoch ms, while the marketplace has denied it only once. */
+  readonly #denials = new Map<string, number>()
+  /** Orders that each request or job has asked for … */
+  readonly #lookups = new WeakMap<AbortSignal, number>()
+  /** … and has waited for to ask a second time. */
+  readonly #secondAsks = new WeakMap<AbortSignal, number>()
+
+  constructor(parts: OrderFetcherParts) {
+    const { fetchTimeoutMs = 10_000, secondAskMs = defaultSecondAskMs, now = Date.now } = parts
+    this.#parts = parts
+    this.#fetchTimeoutMs = fetchTimeoutMs
+    this.#secondAskMs = secondAskMs
+    this.#now = now
+    this.#pauses = new Pauses(now)
+  }
+
+  async ensure(key: OrderKey, signal: AbortSignal): Promise<OrderPresence> {
+    const { database, mayAsk } = this.#parts
+    if (await isOrderStored(database, key.sellerId, key.purchaseOrderId)) {
+      this.#pauses.end(nameOrder(key))
+      return { presence: 'stored' }
     }
+    const paused = this.#pauses.find(key)
+    if (paused !== null) return this.#later(paused.reason, paused.untilMs)
+    if (await isSellerInactive(database, key.sellerId)) return this.#later(`seller ${key.sellerId} is stopped or paused`)
+    const asked = this.#lookups.get(signal) ?? 0
+    // The limit of one request or job does not apply to another: the event may be looked at by itself at once.
+    if (asked >= maxLookups) return this.#later(manyAsked)
+    // Counted before the permit is awaited, since other orders are looked up at the same time.
+    this.#lookups.set(signal, asked + 1)
+    const permit = await mayAsk?.(key.sellerId)
+    if (permit?.granted === false) {
+      this.#lookups.set(signal, (this.#lookups.get(signal) ?? 1) - 1)
+      return this.#later(manyAsked, permit.availableAt.getTime())
+    }
+    return this.#ask(key, signal)
+  }
+
+  /** Accepts that there is no such order after two such answers, some time apart. */
+  async #ask(key: OrderKey, stopping: AbortSignal): Promise<OrderPresence> {
+    const name = nameOrder(key)
+    const first = await this.#askOnce(key, stopping)
+    if (first.presence !== 'unknown' || this.#wasDenied(name)) {
+      if (first.presence !== 'later') this.#denials.delete(name)
+      return first
+    }
+    if (this.#denials.size >= maxPauses) this.#denials.clear()
+    this.#denials.set(name, this.#now())
+    const waited = this.#secondAsks.get(stopping) ?? 0
+    if (waited >= maxSecondAsks) {
+      const reason = `the marketplace has reported once that it has no order ${key.purchaseOrderId}`
+      return this.#later(reason, this.#pauses.add(name, new Date(this.#now() + this.#secondAskMs), reason))
+    }
+    this.#secondAsks.set(stopping, waited + 1)
+    await pause(this.#secondAskMs, stopping)
+    if (stopping.aborted) return this.#later('stopped before the marketplace was asked again')
+    const second = await this.#askOnce(key, stopping)
+    if (second.presence !== 'later') this.#denials.delete(name)
+    return second
+  }
+
+  async #askOnce(key: OrderKey, stopping: AbortSignal): Promise<OrderPresence> {
+    const { getOrdersClient, quiet } = this.#parts
+    const options: CallOptions = { signal: AbortSignal.any([stopping, AbortSignal.timeout(this.#fetchTimeoutMs)]) }
+    let observed: Observed<PurchaseOrder> | null
+    try {
+      observed = await getOrdersClient(key.sellerId).get(key.purchaseOrderId, options)
+    } catch (error) {
+      if (error instanceof MarketplaceFailure && deniesTheOrder(error)) return { presence: 'unknown' }
+      if (stopping.aborted && !isTimeUp(stopping)) return this.#later('stopped before the marketplace answered')
+      // Any other failure, our own time-out included, implies nothing about the order.
+      const retryAt = error instanceof MarketplaceFailure ? error.retryAt : null
+      const subject = error instanceof MarketplaceFailure && error.kind === 'malformed' ? nameOrder(key) : key.sellerId
+      const reason = findReason(error)
+      const untilMs = this.#pauses.add(subject, retryAt, reason)
+      quiet.warn(
+        `lookup:${key.sellerId}`,
+        { err: error, seller_id: key.sellerId, purchase_order_id: key.purchaseOrderId },
+        'an event waits: its order cannot be fetched now',
+      )
+      return this.#later(reason, untilMs)
+    }
+    this.#pauses.end(key.sellerId)
+    if (observed === null) return { presence: 'unknown' }
+    return this.#store(key, observed)
+  }
+
+  async #store(key: OrderKey, { record, observedAt }: Observed<PurchaseOrder>): Promise<OrderPresence> {
+    const { database, afterSave } = this.#parts
+    if (!record.ok) return this.#pauseOrder(key, await this.#keepFaulty(key, record, 'read', observedAt))
     try {
       await database.transaction(async (tx) => {
+        // Quarantine before records, as a replay locks them too.
+        await supersedeQuarantined(tx, key.sellerId, 'orders', observedAt, [record.key])
         const { fresh } = await storeOrder(tx, key.sellerId, observedAt, record)
         if (fresh.length > 0) await afterSave?.(tx, { sellerId: key.sellerId, newOrders: fresh })
       })
     } catch (error) {
       const fault = storageFault(error)
       if (fault === null) throw error
-      await keepFaulty(key, { key: record.key, rawText: record.rawText, fault }, observedAt)
-      return waits(`order ${key.purchaseOrderId} cannot be stored; it is in quarantine`)
+      const faulty = { key: record.key, rawText: record.rawText, fault }
+      return this.#pauseOrder(key, await this.#keepFaulty(key, faulty, 'stored', observedAt))
     }
     return record.key === key.purchaseOrderId
       ? { presence: 'stored' }
-      : waits(`the marketplace answered with another order than ${key.purchaseOrderId}`)
+      : this.#pauseOrder(key, `the marketplace answered with another order than ${key.purchaseOrderId}`)
   }
 
-  const askOnce = async (key: OrderKey, stopping: AbortSignal): Promise<OrderPresence> => {
-    const options: CallOptions = { signal: AbortSignal.any([stopping, AbortSignal.timeout(fetchTimeoutMs)]) }
-    let observed: Observed<PurchaseOrder> | null
-    try {
-      observed = await ordersOf(key.sellerId).get(key.purchaseOrderId, options)
-    } catch (error) {
-      if (error instanceof MarketplaceFailure && deniesTheOrder(error)) return { presence: 'unknown' }
-      if (stopping.aborted && !isTimeUp(stopping)) return later('stopped before the marketplace answered')
-      // Any other failure, our own time-out included, implies nothing about the order.
-      const retryAt = error instanceof MarketplaceFailure ? error.retryAt : null
-      const seen = error instanceof MarketplaceFailure && error.kind === 'malformed' ? pauseKey(key) : key.sellerId
-      const untilMs = pause(seen, retryAt)
-      quiet.warn(
-        `lookup:${key.sellerId}`,
-        { err: error, seller_id: key.sellerId, purchase_order_id: key.purchaseOrderId },
-        'an event waits: its order cannot be fetched now',
-      )
-      return later(reasonOf(error), untilMs)
-    }
-    pauses.delete(key.sellerId)
-    if (observed === null) return { presence: 'unknown' }
-    return store(key, observed)
+  /** Puts a record in quarantine; returns why its event waits. */
+  async #keepFaulty(
+    { sellerId, purchaseOrderId }: OrderKey,
+    record: FaultyRecord,
+    what: 'read' | 'stored',
+    observedAt: Date,
+  ): Promise<string> {
+    const id = await this.#parts.database.transaction(async (tx) => {
+      await quarantine(tx, sellerId, 'orders', observedAt, await findNewlyFaulty(tx, sellerId, 'orders', observedAt, [record]))
+      return findQuarantinedId(tx, sellerId, 'orders', record.rawText)
+    })
+    return `order ${purchaseOrderId} cannot be ${what} (${record.fault}); it is record ${id ?? 'unknown'} of the quarantine`
   }
 
-  /** Whether the order was denied before, long enough ago and not too long ago to count together with a denial of now. */
-  const wasDenied = (name: string): boolean => {
-    const agoMs = now() - (denials.get(name) ?? Number.NaN)
-    return agoMs >= secondAskMs && agoMs < denialsCountMs
+  #pauseOrder(key: OrderKey, reason: string): OrderPresence {
+    return this.#later(reason, this.#pauses.add(nameOrder(key), null, reason))
   }
 
-  /** Accepts that there is no such order after two such answers, some time apart. */
-  const ask = async (key: OrderKey, stopping: AbortSignal): Promise<OrderPresence> => {
-    const name = pauseKey(key)
-    const first = await askOnce(key, stopping)
-    if (first.presence !== 'unknown' || wasDenied(name)) {
-      if (first.presence !== 'later') denials.delete(name)
-      return first
-    }
-    if (denials.size >= maxPauses) denials.clear()
-    denials.set(name, now())
-    const waited = secondAsks.get(stopping) ?? 0
-    if (waited >= mostSecondAsks) {
-      const untilMs = pause(name, new Date(now() + secondAskMs))
-      return later(`the marketplace has reported once that it has no order ${key.purchaseOrderId}`, untilMs)
-    }
-    secondAsks.set(stopping, waited + 1)
-    await rest(secondAskMs, stopping)
-    if (stopping.aborted) return later('stopped before the marketplace was asked again')
-    const second = await askOnce(key, stopping)
-    if (second.presence !== 'later') denials.delete(name)
-    return second
+  #later(reason: string, untilMs?: number): OrderPresence {
+    return { presence: 'later', reason, againInMs: untilMs === undefined ? null : Math.max(0, untilMs - this.#now()) }
   }
 
-  return {
-    ensure: async (key, signal) => {
-      if (await orderIsStored(database, key.sellerId, key.purchaseOrderId)) {
-        pauses.delete(pauseKey(key))
-        return { presence: 'stored' }
-      }
-      const untilMs = Math.max(pausedUntil(key.sellerId), pausedUntil(pauseKey(key)))
-      if (untilMs > now()) return later('the last request to the marketplace failed', untilMs)
-      if (await isSellerAtRest(database, key.sellerId)) return later(`seller ${key.sellerId} is stopped or paused`)
-      const asked = lookups.get(signal) ?? 0
-      // That one request or job has asked for enough says nothing of another: its event may be looked at by itself at once.
-      if (asked >= mostLookups) return later(manyAsked)
-      // Counted before it is waited for, since others are looked up beside it.
-      lookups.set(signal, asked + 1)
-      const leave = await parts.mayAsk?.(key.sellerId)
-      if (leave?.granted === false) {
-        lookups.set(signal, (lookups.get(signal) ?? 1) - 1)
-        return later(manyAsked, leave.availableAt.getTime())
-      }
-      return ask(key, signal)
-    },
+  /** Whether the order was denied before, long enough ago and recently enough to count together with a denial now. */
+  #wasDenied(name: string): boolean {
+    const agoMs = this.#now() - (this.#denials.get(name) ?? Number.NaN)
+    return agoMs >= this.#secondAskMs && agoMs < denialsCountMs
   }
 }
+
+/** One per process: it records which sellers and orders should not be requested yet. */
+export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => new MarketplaceOrderFetcher(parts)

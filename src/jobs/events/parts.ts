@@ -1,44 +1,48 @@
-import { maxIdLength } from '../../domain/event-bounds.ts'
-import type { EventOptions, ReadEvent } from '../../domain/event-reading.ts'
-import type { PlanOptions } from '../../domain/events.ts'
-import type { DueCommand } from '../../store/commands.ts'
-import type { Database, SqlRunner } from '../../store/database.ts'
-import { type OnlySeller, onlyHere } from '../serving.ts'
+import { maxIdLength } from '../../domain/events/event-bounds.ts'
+import type { EventOptions, ReadEvent } from '../../domain/events/event-reading.ts'
+import type { PlanOptions } from '../../domain/events/events.ts'
+import type { Database, SqlRunner } from '../../store/db/database.ts'
+import { type OnlySeller, onlyHere } from '../sellers/serving.ts'
 import type { EventSellers, OrderFetcher } from './fetch-order.ts'
+import type { ReturnFetcher } from './fetch-return.ts'
 
-/** What the events of a seller are checked against, beside what they are about. */
-export type EventRules = Required<Pick<PlanOptions, 'vocabulary' | 'now' | 'shipUnacknowledged' | 'fullPriceRefundsAll'>>
+/** The rules that apply to the events of a seller. */
+export type EventRules = Required<
+  Pick<PlanOptions, 'vocabulary' | 'now' | 'shipUnacknowledged' | 'fullPriceRefundsAll' | 'correctsShipments'>
+>
 
 /** Dependencies of accepting events. */
 export interface AcceptParts {
   readonly database: Database
   readonly sellers: EventSellers
   readonly fetcher: OrderFetcher
-  /** A post looks for orders that are not stored for so long, in milliseconds; the events of the others wait. Left out: ten seconds. */
+  /** Fetches returns that an event names before a sync has brought them. Default: such events wait for the sync. */
+  readonly returns?: ReturnFetcher
+  /** Maximum time in which a post fetches orders that are not stored, in ms; events of the others wait. Default: ten seconds. */
   readonly lookUpMs?: number
-  /** After the commit: these commands are due. Must not throw; a sweep finds them anyway. */
-  readonly wake: (commands: readonly DueCommand[]) => void
-  /** A waiting event is rejected for an order that the marketplace does not know only when it has waited for so long; left out: two minutes. */
+  /** Called after the commit with the ids of the commands that were stored. Must not throw; the relay finds them anyway. */
+  readonly onStored: (commandIds: readonly string[]) => void
+  /** Minimum waiting time before an event is rejected because the marketplace does not know its order, in ms; default: two minutes. */
   readonly settleTimeMs?: number
-  /** Whose an event is that names no seller. Left out: no other process is asked. */
+  /** Finds the seller of an event that names none. Left out: no other process is asked. */
   readonly only?: (sql: SqlRunner) => Promise<OnlySeller>
-  /** Told of each row of the SQL inbox that has been decided, once that is committed. Must not throw. */
+  /** Called for each decided row of the SQL inbox, after the commit. Must not throw. */
   readonly onInbox?: (outcome: 'accepted' | 'refused') => void
-  /** Rules of a seller that is served here. Left out: our own clock, shipments acknowledge first, refunds give back what they ask for. */
+  /** Rules of a seller that is served here. Left out: our own clock, shipments acknowledge first, refunds give back what they ask for, no corrections. */
   readonly rules?: (sellerId: string) => Omit<EventRules, 'vocabulary'>
 }
 
-/** What rules are worked out from. */
+/** Dependencies of rules. */
 export interface RuleParts extends Pick<AcceptParts, 'rules'> {
   readonly database: SqlRunner
 }
 
-/** What an event says of what it is about, and the seller that was fixed for it when it was taken; null: none was. */
+/** The address in an event, and the seller that was determined when it was accepted; null: none was. */
 export interface Addressable extends Pick<ReadEvent, 'address'> {
   readonly sellerId: string | null
 }
 
-/** Whose those of some events are that name no seller; nobody else is asked when all of them name theirs. */
+/** The seller of those events that name none; no other process is asked if all name theirs. */
 export const onlySeller = async (
   parts: Pick<AcceptParts, 'sellers' | 'only'>,
   sql: SqlRunner,
@@ -52,12 +56,17 @@ export const onlySeller = async (
 }
 
 /** The rules of a seller. */
-export const rulesOf = ({ database, rules }: RuleParts, sellerId: string): EventRules => ({
-  vocabulary: database.vocabularyOf(sellerId),
-  ...(rules?.(sellerId) ?? { now: new Date(), shipUnacknowledged: 'acknowledge-first', fullPriceRefundsAll: false }),
+export const findRules = ({ database, rules }: RuleParts, sellerId: string): EventRules => ({
+  vocabulary: database.findVocabulary(sellerId),
+  ...(rules?.(sellerId) ?? {
+    now: new Date(),
+    shipUnacknowledged: 'acknowledge-first',
+    fullPriceRefundsAll: false,
+    correctsShipments: false,
+  }),
 })
 
-/** What every event is checked against, whosever it is. */
+/** The rules that apply to the events of every seller. */
 export const commonRules = ({ database }: Pick<RuleParts, 'database'>): EventOptions => ({
-  vocabulary: database.vocabularyOf(null),
+  vocabulary: database.findVocabulary(null),
 })

@@ -1,14 +1,15 @@
-import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-reading.ts'
-import type { EventFault } from '../../domain/event-shape.ts'
-import { messageOf } from '../../message-of.ts'
-import type { Database } from '../../store/database.ts'
-import { type EventKey, putOffEvent, readStoredEvent, type StoredEvent } from '../../store/events.ts'
-import { isDatabaseAway, retryOnDeadlock } from '../../store/faults.ts'
-import { isSellerServed } from '../../store/sellers.ts'
-import type { OnlySeller } from '../serving.ts'
+import { eventFaults, type ReadEvent, readEvent } from '../../domain/events/event-reading.ts'
+import type { EventFault } from '../../domain/events/event-shape.ts'
+import type { Database } from '../../store/db/database.ts'
+import { isDatabaseUnavailable, retryOnDeadlock } from '../../store/db/errors.ts'
+import { type EventKey, postponeEvent, readStoredEvent, type StoredEvent } from '../../store/events/events.ts'
+import type { ReturnKey } from '../../store/orders/returns.ts'
+import { isSellerServed } from '../../store/sellers/sellers.ts'
+import { errorMessage } from '../../util/error-message.ts'
+import type { OnlySeller } from '../sellers/serving.ts'
 import { isFromInbox } from './body-hash.ts'
 import {
-  addressEvent,
+  addressStoredEvent,
   afterDecisions,
   allFaults,
   type Decided,
@@ -16,31 +17,32 @@ import {
   isOrder,
   lockForPlanning,
   unknownOrderFault,
+  unknownReturnFault,
 } from './decide.ts'
-import { type AcceptParts, commonRules, onlySeller, rulesOf } from './parts.ts'
-import { eventProblem, rejectReceived, sellerForTelling } from './reject.ts'
+import { type AcceptParts, commonRules, findRules, onlySeller } from './parts.ts'
+import { eventProblem, findReportedSeller, rejectReceived } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
-/** A waiting event is looked at again after a twentieth of the time that it has waited, within these bounds. */
-const shortestPatienceMs = 15_000
-const longestPatienceMs = 60_000
-/** Where it is known when the marketplace can be asked, it is looked at then, but for the first time after so long … */
-const soonestLookMs = 100
-/** … and each time after so many times what it has waited: many that wait for the same moment do not all come at each. */
-const waitedTimes = 2
+/** A waiting event is read again after a twentieth of its waiting time, within these bounds. */
+const minTimeoutMs = 15_000
+const maxTimeoutMs = 60_000
+/** If the time of the next possible request is known, the event is read then, but not before this delay … */
+const minDelayMs = 100
+/** … and not before its waiting time times this factor: many events that wait for the same time are spread. */
+const waitedFactor = 2
 const defaultSettleTimeMs = 120_000
 
-/** The seller of an event whom another process serves, which decides it. */
-interface Elsewhere {
-  readonly elsewhere: string
+/** The seller of an event that another process serves; that process decides the event. */
+interface ServedByOther {
+  readonly servedByOther: string
 }
 
-/** It still waits, and is due again in so many milliseconds. */
+/** The event still waits, and is due again in this number of milliseconds. */
 interface Later {
   readonly dueInMs: number
 }
 
-/** Why an event still waits, whose it is, if that can be told, and in how many milliseconds that ends, if that is known. */
+/** Why an event still waits, its seller if known, and in how many milliseconds the wait ends, if known. */
 interface Waits {
   readonly reason: string
   readonly sellerId: string | null
@@ -48,41 +50,45 @@ interface Waits {
 }
 
 /**
- * Decides one waiting event, and with it all others that wait for the same subject, in the order in which they came; what an
- * `event.process` job does. `settled` as well when it does not wait, or does not exist; `dueInMs`: why it waits and when it is due again
- * is kept with it. `elsewhere`: another process serves its seller, and nothing was touched.
+ * Decides one waiting event, and all others that wait for the same subject, in order of arrival; the work of an `event.process` job.
+ * `settled` also if it does not wait, or does not exist. `dueInMs`: it still waits; the reason and the time are stored with it.
+ * `servedByOther`: another process serves its seller, and nothing was changed.
  */
 export const processReceivedEvent = async (
   parts: AcceptParts,
   key: EventKey,
   signal: AbortSignal,
-): Promise<'settled' | Later | Elsewhere> => {
+): Promise<'settled' | Later | ServedByOther> => {
   const event = await readStoredEvent(parts.database, key)
   if (event === null || event.state !== 'received') return 'settled'
   try {
     const waits = await decideWithOthers(parts, event, signal)
     if (waits === null) return 'settled'
-    if ('elsewhere' in waits) return waits
-    return { dueInMs: await putOff(parts.database, event, waits) }
+    if ('servedByOther' in waits) return waits
+    return { dueInMs: await postpone(parts.database, event, waits) }
   } catch (error) {
-    // One that fails each time must not stand before all others; the alarm of waiting events tells why.
-    if (!isDatabaseAway(error)) {
-      const why = messageOf(error)
-      await putOff(parts.database, event, { reason: `looking at it failed: ${why}`, sellerId: null })
+    // An event that fails each time must not block all others; the alarm of waiting events states the reason.
+    if (!isDatabaseUnavailable(error)) {
+      const why = errorMessage(error)
+      await postpone(parts.database, event, { reason: `processing failed: ${why}`, sellerId: null })
     }
     throw error
   }
 }
 
-const dueInMsOf = (waitedMs: number, againInMs: number | null): number => {
-  const patienceMs = Math.min(longestPatienceMs, Math.max(shortestPatienceMs, waitedMs / 20))
-  if (againInMs === null) return Math.round(patienceMs)
-  return Math.round(Math.min(patienceMs, Math.max(soonestLookMs, waitedTimes * waitedMs, againInMs)))
+const computeDueInMs = (waitedMs: number, againInMs: number | null): number => {
+  const maxDelayMs = Math.min(maxTimeoutMs, Math.max(minTimeoutMs, waitedMs / 20))
+  if (againInMs === null) return Math.round(maxDelayMs)
+  return Math.round(Math.min(maxDelayMs, Math.max(minDelayMs, waitedFactor * waitedMs, againInMs)))
 }
 
-const putOff = async (database: Database, event: StoredEvent, { reason, sellerId, againInMs = null }: Waits): Promise<number> => {
-  const dueInMs = dueInMsOf(event.waitedMs, againInMs)
-  await putOffEvent(database, event, { reason, sellerId, dueInMs })
+const postpone = async (
+  database: Database,
+  event: StoredEvent,
+  { reason, sellerId, againInMs = null }: Waits,
+): Promise<number> => {
+  const dueInMs = computeDueInMs(event.waitedMs, againInMs)
+  await postponeEvent(database, event, { reason, sellerId, dueInMs })
   return dueInMs
 }
 
@@ -90,16 +96,25 @@ const decideWithOthers = async (
   parts: AcceptParts,
   event: StoredEvent,
   signal: AbortSignal,
-): Promise<Waits | Elsewhere | null> => {
+): Promise<Waits | ServedByOther | null> => {
   const read = readEvent(event)
   const addressable = { address: read.address, sellerId: event.sellerId }
   const only = await onlySeller(parts, parts.database, [addressable])
   const undecidable = undecidableFaults(event, read)
   if (undecidable.length > 0) return rejectAlone(parts, event, read, undecidable, only)
-  const addressed = addressEvent(addressable, parts.sellers, only)
+  let addressed = await addressStoredEvent(parts.database, addressable, parts.sellers, only)
+  if (!addressed.ok && addressed.missing !== undefined) {
+    const { missing } = addressed
+    const faults = eventFaults(read, findRules(parts, missing.sellerId))
+    if (faults.length > 0) return rejectAlone(parts, event, read, faults, only)
+    const waits = await findReturn(parts, event, missing, signal)
+    if (waits === 'unknown') return rejectAlone(parts, event, read, [unknownReturnFault(missing)], only)
+    if (waits !== null) return waits
+    addressed = await addressStoredEvent(parts.database, addressable, parts.sellers, only)
+  }
   if (!addressed.ok) {
     if (addressed.unserved !== null && (await isSellerServed(parts.database, addressed.unserved))) {
-      return { elsewhere: addressed.unserved }
+      return { servedByOther: addressed.unserved }
     }
     const shapeless = eventFaults(read, commonRules(parts)).length > 0
     if (addressed.unsure !== null && !shapeless) return { reason: addressed.unsure, sellerId: null }
@@ -110,7 +125,7 @@ const decideWithOthers = async (
     return { reason, sellerId: addressed.unserved }
   }
   const { key } = addressed
-  const rules = rulesOf(parts, key.sellerId)
+  const rules = findRules(parts, key.sellerId)
   const faults = eventFaults(read, rules)
   // An order is not worth a call when the event that names it is wrong by itself.
   if (isOrder(key) && faults.length === 0) {
@@ -136,9 +151,28 @@ const decideWithOthers = async (
     }),
   )
   const due = afterDecisions(parts, decided)
-  if (due.length > 0) parts.wake(due)
+  if (due.length > 0) parts.onStored(due)
   const after = await readStoredEvent(parts.database, event)
   return after?.state === 'received' ? { reason: 'its order is stored no more', sellerId: key.sellerId } : null
+}
+
+/** Has a return fetched that is not stored. Null: it is stored. */
+const findReturn = async (
+  { returns, settleTimeMs = defaultSettleTimeMs }: AcceptParts,
+  event: StoredEvent,
+  key: ReturnKey,
+  signal: AbortSignal,
+): Promise<Waits | 'unknown' | null> => {
+  const { sellerId, returnOrderId } = key
+  if (returns === undefined) return { reason: `return ${returnOrderId} is not stored; a sync of returns brings it`, sellerId }
+  const found = await returns.ensure(key, signal)
+  if (found.presence === 'stored') return null
+  if (found.presence === 'later') return { reason: found.reason, sellerId, againInMs: found.againInMs }
+  if (event.waitedMs >= settleTimeMs) return 'unknown'
+  return {
+    reason: `the marketplace reports that it has no return ${returnOrderId}; this is confirmed by a second request`,
+    sellerId,
+  }
 }
 
 /** An event that is invalid in any case. */
@@ -149,7 +183,7 @@ const rejectAlone = async (
   faults: readonly EventFault[],
   only: OnlySeller,
 ): Promise<null> => {
-  const sellerId = sellerForTelling(event, read, only.kind === 'one' ? only.sellerId : null)
+  const sellerId = findReportedSeller(event, read, only.kind === 'one' ? only.sellerId : null)
   const { purchaseOrderId } = event
   await parts.database.transaction((tx) =>
     rejectReceived(tx, event, { sellerId, purchaseOrderId, problem: eventProblem(faults) }),

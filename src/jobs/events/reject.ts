@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto'
-import { maxFaultsKept, maxIdLength } from '../../domain/event-bounds.ts'
-import { type ReadEvent, readEvent } from '../../domain/event-reading.ts'
-import type { EventFault } from '../../domain/event-shape.ts'
-import { raiseAlarm } from '../../store/alarms.ts'
-import { recordAct } from '../../store/audit.ts'
-import type { Database, Transaction } from '../../store/database.ts'
+import { maxFaultsKept, maxIdLength } from '../../domain/events/event-bounds.ts'
+import { type ReadEvent, readEvent } from '../../domain/events/event-reading.ts'
+import type { EventFault } from '../../domain/events/event-shape.ts'
+import { raiseAlarm } from '../../store/alarms/alarms.ts'
+import type { Database, Transaction } from '../../store/db/database.ts'
 import {
   type EventKey,
   type EventProblem,
-  type PersonsReason,
-  type PersonsRejection,
+  type RejectionRequest,
+  type RejectionResult,
   readStoredEvent,
   type StoredEvent,
   settleEvent,
-} from '../../store/events.ts'
+} from '../../store/events/events.ts'
+import { recordAct } from '../../store/keys/audit.ts'
 import { storedHash } from './body-hash.ts'
 
 const longestText = 500
 const longestMessage = 2_000
-const toldInMessage = 5
+const faultsInMessage = 5
 /** An index row of Postgres holds 2.7 kB, seller and kind included. */
 const longestSubjectBytes = 1_000
 
@@ -57,7 +57,7 @@ export const expiredProblem = (days: number, waitsFor: string | null): EventProb
   errors: [],
 })
 
-const personsProblem = ({ actor, reason }: PersonsReason): EventProblem => ({
+const personsProblem = ({ actor, reason }: RejectionRequest): EventProblem => ({
   type: 'urn:tallyman:problem:event-rejected-by-person',
   title: 'An operator has rejected the event',
   status: 422,
@@ -66,25 +66,25 @@ const personsProblem = ({ actor, reason }: PersonsReason): EventProblem => ({
   errors: [],
 })
 
-const subjectOf = ({ source, id }: EventKey): string => {
+const buildSubject = ({ source, id }: EventKey): string => {
   const subject = `${source} ${id}`
   if (Buffer.byteLength(subject) <= longestSubjectBytes) return subject
   return `${clipped(subject, longestSubjectBytes / 5)} ${createHash('sha256').update(subject).digest('hex')}`
 }
 
 /** Name of an event in messages. */
-export const nameOfEvent = ({ source, id }: EventKey): string =>
+export const formatEventName = ({ source, id }: EventKey): string =>
   `${clipped(id, longestText) || '(empty id)'} of ${clipped(source, longestText) || '(empty source)'}`
 
-const reasonOf = ({ detail, errors }: EventProblem): string => {
+const findReason = ({ detail, errors }: EventProblem): string => {
   if (errors.length === 0) return detail
-  const told = errors.slice(0, toldInMessage).map(({ path, message }) => `${path} ${message}`)
-  if (errors.length > told.length) told.push(`${errors.length - told.length} more`)
-  return told.join('; ')
+  const parts = errors.slice(0, faultsInMessage).map(({ path, message }) => `${path} ${message}`)
+  if (errors.length > parts.length) parts.push(`${errors.length - parts.length} more`)
+  return parts.join('; ')
 }
 
-/** Seller of an event in changes and alarms, as well as it can be told: both need one even when the event names none that is known. */
-export const sellerForTelling = (
+/** Seller of an event in changes and alarms, as far as known; empty: unknown. Both need a seller even if the event names no known one. */
+export const findReportedSeller = (
   event: Pick<StoredEvent, 'sellerId'>,
   { address }: Pick<ReadEvent, 'address'>,
   only: string | null,
@@ -105,7 +105,7 @@ const settleRejected = async (
   tx: Transaction,
   event: StoredEvent,
   { sellerId, purchaseOrderId, problem }: Rejection,
-  by: PersonsReason | null,
+  by: RejectionRequest | null,
 ): Promise<boolean> => {
   const settled = await settleEvent(tx, event, {
     bodyHash: storedHash(event),
@@ -132,10 +132,10 @@ const settleRejected = async (
 /** Rejects a waiting event finally: the reason is stored with it, recorded as a change, and raised as an alarm. */
 export const rejectReceived = async (tx: Transaction, event: StoredEvent, rejection: Rejection): Promise<void> => {
   if (!(await settleRejected(tx, event, rejection, null))) return
-  const why = `ERP event ${nameOfEvent(event)} was rejected after it had been taken: ${reasonOf(rejection.problem)}`
+  const why = `ERP event ${formatEventName(event)} was rejected after it had been taken: ${findReason(rejection.problem)}`
   await raiseAlarm(
     tx,
-    { sellerId: rejection.sellerId, kind: 'event-rejected', subject: subjectOf(event) },
+    { sellerId: rejection.sellerId, kind: 'event-rejected', subject: buildSubject(event) },
     `${clipped(why, longestMessage)}; correct it and send it again with a new id`,
   )
 }
@@ -144,11 +144,11 @@ export const rejectReceived = async (tx: Transaction, event: StoredEvent, reject
  * An operator rejects a waiting event: it creates no command. Stored with who and why, and recorded as a change; without an alarm.
  * Its source and id stay reserved.
  */
-export const rejectByPerson = (database: Database, key: EventKey, by: PersonsReason): Promise<PersonsRejection> =>
-  database.transaction(async (tx): Promise<PersonsRejection> => {
+export const rejectByPerson = (database: Database, key: EventKey, by: RejectionRequest): Promise<RejectionResult> =>
+  database.transaction(async (tx): Promise<RejectionResult> => {
     const event = await readStoredEvent(tx, key)
     if (event === null) return { ok: false, fault: 'not-found' }
-    const sellerId = sellerForTelling(event, readEvent(event), null)
+    const sellerId = findReportedSeller(event, readEvent(event), null)
     const rejection = { sellerId, purchaseOrderId: event.purchaseOrderId, problem: personsProblem(by) }
     if (await settleRejected(tx, event, rejection, by)) {
       const subject = clipped(`${event.source} ${event.id}`, longestMessage)

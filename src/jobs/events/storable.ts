@@ -5,11 +5,11 @@ import {
   maxKeyBytes,
   maxTypeLength,
   postgresTextBytes,
-} from '../../domain/event-bounds.ts'
-import type { ReadEvent } from '../../domain/event-reading.ts'
-import type { EventFault } from '../../domain/event-shape.ts'
-import { unstorable } from '../../domain/text.ts'
-import type { IncomingEvent, StoredEvent } from '../../store/events.ts'
+} from '../../domain/events/event-bounds.ts'
+import type { ReadEvent } from '../../domain/events/event-reading.ts'
+import type { EventFault } from '../../domain/events/event-shape.ts'
+import { unstorable } from '../../domain/values/text.ts'
+import type { IncomingEvent, StoredEvent } from '../../store/events/events.ts'
 
 const dataFaults = (value: unknown, path: string, depth: number, faults: EventFault[]): void => {
   if (typeof value === 'string') {
@@ -63,12 +63,15 @@ export const storableFaults = (event: IncomingEvent): readonly EventFault[] => {
 }
 
 /**
- * What keeps a stored event from being decided, whatever it is about: a row of the SQL inbox may be anything that Postgres takes. An event
+ * Faults that keep any stored event from being decided: a row of the SQL inbox may contain anything that Postgres accepts. An event
  * with such a fault must not be hashed or planned.
  */
 export const undecidableFaults = (event: StoredEvent, { address }: Pick<ReadEvent, 'address'>): readonly EventFault[] => {
   const faults = keyFaults(event)
   if (event.unreadable !== null) return [...faults, { path: 'data', message: event.unreadable }]
+  const returnOrderId = address?.returnOrderId ?? null
+  if (returnOrderId !== null && returnOrderId.length <= maxIdLength && returnOrderId !== event.returnOrderId)
+    faults.push({ path: 'data.returnOrderId', message: 'is a number that would not stay exact; send it as text' })
   const purchaseOrderId = address?.purchaseOrderId ?? null
   if (purchaseOrderId !== null && purchaseOrderId.length <= maxIdLength && purchaseOrderId !== event.purchaseOrderId) {
     faults.push({ path: 'data.purchaseOrderId', message: 'is a number that would not stay exact; send it as text' })

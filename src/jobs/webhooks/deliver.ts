@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import type { Database } from '../../store/database.ts'
+import type { Database } from '../../store/db/database.ts'
 import {
   type AttemptOutcome,
   type ClaimedDelivery,
   claimDelivery,
+  createDeliveries,
   type FailureResult,
-  fanOut,
-  laggingWebhooks,
+  findLaggingWebhooks,
   recordTest,
   releaseDelivery,
   settleDelivered,
   settleFailed,
-  settleWithoutChange,
-} from '../../store/webhook-deliveries.ts'
-import { readWebhookSecrets } from '../../store/webhook-endpoints.ts'
-import { headersOf, messageOf, testMessage, type WebhookMessage } from './message.ts'
+  settleRemovedChange,
+} from '../../store/webhooks/webhook-deliveries.ts'
+import { readWebhookSecrets } from '../../store/webhooks/webhook-endpoints.ts'
+import { buildHeaders, buildMessage, testMessage, type WebhookMessage } from './message.ts'
 import { planAfter } from './schedule.ts'
 import type { WebhookAnswer, WebhookTransport } from './transport.ts'
 
@@ -27,7 +27,7 @@ export interface WebhookParts {
   readonly transport: WebhookTransport
   /** `user-agent` of every request. */
   readonly userAgent: string
-  /** Told of every attempt. */
+  /** Called after every attempt. */
   readonly onOutcome: (outcome: DeliveryOutcome) => void
 }
 
@@ -40,9 +40,9 @@ const stepsATurn = 2
  */
 export const fanOutChanges = async (database: Database): Promise<{ readonly more: boolean }> => {
   let isMore = false
-  for (const endpointId of await laggingWebhooks(database)) {
+  for (const endpointId of await findLaggingWebhooks(database)) {
     let more = true
-    for (let step = 0; more && step < stepsATurn; step += 1) more = await fanOut(database, endpointId)
+    for (let step = 0; more && step < stepsATurn; step += 1) more = await createDeliveries(database, endpointId)
     isMore ||= more
   }
   return { more: isMore }
@@ -59,7 +59,7 @@ const send = async (
   const secrets = await readWebhookSecrets(database, endpoint.id)
   // Removed meanwhile, with its endpoint.
   if (secrets.length === 0) return { httpStatus: null, error: 'no-secret', durationMs: 0, retryAfterMs: null }
-  const headers = headersOf(message, secrets, { now: new Date(), userAgent })
+  const headers = buildHeaders(message, secrets, { now: new Date(), userAgent })
   return transport.post({ url: endpoint.url, headers, body: message.body, signal })
 }
 
@@ -86,11 +86,11 @@ export const deliver = async (parts: WebhookParts, deliveryId: bigint, signal: A
   if (due === null) return nothingFollows
   const { change } = due
   if (change === null) {
-    await settleWithoutChange(database, due)
+    await settleRemovedChange(database, due)
     onOutcome('change-removed')
     return nothingFollows
   }
-  const answer = await send(parts, { id: due.endpointId, url: due.url }, messageOf(due.endpointId, change), signal).catch(
+  const answer = await send(parts, { id: due.endpointId, url: due.url }, buildMessage(due.endpointId, change), signal).catch(
     async (error: unknown) => {
       // Where that fails too, the claim ends by itself.
       await Promise.allSettled([releaseDelivery(database, due)])
@@ -121,7 +121,7 @@ export interface TestResult extends AttemptOutcome {
   readonly delivered: boolean
 }
 
-/** Sends a test message now, whatever the state of the endpoint; it is not tried again. */
+/** Sends a test message now, in every state of the endpoint; it is not tried again. */
 export const deliverTest = async (
   parts: WebhookParts,
   endpoint: { readonly id: string; readonly url: string },

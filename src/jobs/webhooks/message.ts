@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import type { Change } from '../../domain/changes/change.ts'
-import { changeEventOf } from '../../domain/changes/cloud-event.ts'
+import { buildChangeEvent } from '../../domain/changes/cloud-event.ts'
 
 /** A message as it is sent. */
 export interface WebhookMessage {
@@ -14,9 +14,9 @@ export interface WebhookMessage {
 const contentType = 'application/cloudevents+json; charset=utf-8'
 
 /** The message of a change for an endpoint: the same CloudEvent as the feed serves. */
-export const messageOf = (endpointId: string, change: Change): WebhookMessage => ({
+export const buildMessage = (endpointId: string, change: Change): WebhookMessage => ({
   id: `${endpointId}_${change.seq}`,
-  body: JSON.stringify(changeEventOf(change)),
+  body: JSON.stringify(buildChangeEvent(change)),
 })
 
 /** Type of a test message. */
@@ -38,7 +38,7 @@ export const testMessage = (endpointId: string, id: string, now: Date): WebhookM
 })
 
 /** Headers of a message, signed with each of the secrets (Standard Webhooks 1.0): a receiver accepts it when it knows one of them. */
-export const headersOf = (
+export const buildHeaders = (
   { id, body }: WebhookMessage,
   secrets: readonly string[],
   { now, userAgent }: { readonly now: Date; readonly userAgent: string },

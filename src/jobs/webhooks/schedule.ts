@@ -1,5 +1,5 @@
-import { headerMomentMs } from '../../domain/header-moment.ts'
-import type { FailurePlan } from '../../store/webhook-deliveries.ts'
+import { parseHeaderDateMs } from '../../domain/values/header-date.ts'
+import type { FailurePlan } from '../../store/webhooks/webhook-deliveries.ts'
 
 const second = 1_000
 const minute = 60 * second
@@ -47,9 +47,9 @@ export const planAfter = (
 }
 
 /** `Retry-After` as milliseconds from now: seconds, or a date. Null: absent, or neither. */
-export const retryAfterOf = (header: string | undefined, nowMs: number): number | null => {
+export const findRetryAfter = (header: string | undefined, nowMs: number): number | null => {
   if (header === undefined) return null
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * second
-  const at = headerMomentMs(header)
+  const at = parseHeaderDateMs(header)
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
 }

@@ -3,9 +3,9 @@ import { lookup as lookUpAddresses } from 'node:dns/promises'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
-import type { AttemptOutcome } from '../../store/webhook-deliveries.ts'
+import type { AttemptOutcome } from '../../store/webhooks/webhook-deliveries.ts'
 import { addressInUrl, isPublicAddress, refusalOfUrl } from './address.ts'
-import { retryAfterOf } from './schedule.ts'
+import { findRetryAfter } from './schedule.ts'
 
 /** One request to a receiver. */
 export interface WebhookRequest {
@@ -44,7 +44,7 @@ export interface WebhookTransportOptions {
 
 /** Within the 15 to 30 seconds of Standard Webhooks. */
 const defaultTimeoutMs = 20_000
-/** Of an answer's body nothing is used. So much of it is read, for so long, that the connection can be used again; then it is closed. */
+/** The body of an answer is not used. It is read up to this size and time, to reuse the connection; then the connection is closed. */
 const longestBody = 65_536
 const drainMs = 2_000
 const idleConnections = 16
@@ -63,7 +63,7 @@ class TooSlow extends Error {
 }
 
 /** The code of an error; never its text, which may quote the receiver. */
-const codeOf = (error: unknown): string => {
+const errorCode = (error: unknown): string => {
   const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined
   return typeof code === 'string' && /^[\w-]{1,60}$/.test(code) ? code : 'unknown'
 }
@@ -133,7 +133,7 @@ export const createWebhookTransport = ({
       }
       request.on('response', (answer) => {
         discard(answer)
-        const retryAfterMs = retryAfterOf(answer.headers['retry-after'], Date.now())
+        const retryAfterMs = findRetryAfter(answer.headers['retry-after'], Date.now())
         end({ httpStatus: answer.statusCode ?? null, error: null, retryAfterMs })
       })
       request.on('error', (error) => {
@@ -142,7 +142,7 @@ export const createWebhookTransport = ({
           reject(signal.reason)
           return
         }
-        const code = codeOf(error)
+        const code = errorCode(error)
         end(
           { httpStatus: null, error: code, retryAfterMs: null },
           request.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE'),

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseBehavioralAudience, parseContextualTarget } from '../../../src/clients/display/target-record.ts'
-import { parseTaxonomyNode } from '../../../src/clients/display/taxonomy-record.ts'
-import { MarketplaceFailure } from '../../../src/clients/errors.ts'
-import type { Page } from '../../../src/clients/record.ts'
+import { parseTaxonomyNode, readTaxonomyRow } from '../../../src/clients/display/taxonomy-record.ts'
+import { MarketplaceFailure } from '../../../src/clients/http/errors.ts'
+import { asRecord } from '../../../src/clients/http/json.ts'
+import type { Page } from '../../../src/clients/http/record.ts'
 import { forever, sendJson } from '../servers.ts'
-import { type Display, failureOf, startDisplay } from './support.ts'
+import { buildFailure, type Display, startDisplay } from './support.ts'
 
 const all = { startIndex: 0, count: 100 }
 const options = () => ({ signal: forever() })
@@ -23,7 +24,7 @@ const tools = {
 }
 const taxonomies = (...data: readonly unknown[]) => ({ code: 'success', details: '', totalResults: data.length, data })
 
-const bodyOf = (request: { readonly body: string } | undefined): unknown => JSON.parse(request?.body ?? 'null')
+const buildBody = (request: { readonly body: string } | undefined): unknown => JSON.parse(request?.body ?? 'null')
 
 const answered = async (body: unknown, ask: (display: Display) => Promise<Page<unknown>>) => {
   const started = await startDisplay((_request, response) => sendJson(response, 200, body))
@@ -37,7 +38,7 @@ describe('listing taxonomies', () => {
     const filters = { brandName: ['Acme'], department: ['Home'], category: ['Kitchen', 'Bath'], subCategory: ['Pans'] }
     await display.taxonomies.list({ level: 2, filters, startIndex: 40, count: 20 }, options())
     await display.taxonomies.list({ filters: { brandName: [] }, ...all }, options())
-    expect(seen.map(bodyOf)).toEqual([
+    expect(seen.map(buildBody)).toEqual([
       { advertiserId: 10001, startIndex: 0, count: 100 },
       {
         advertiserId: 10001,
@@ -153,7 +154,7 @@ describe('a failure of the host', () => {
     [200, [{ code: 'failure', details: 'TOO_MANY_FILTERS_PROVIDED_IN_REQUEST', data: [] }]],
   ])('%i %j is a refusal that names its code', async (status, body) => {
     const { display } = await startDisplay((_request, response) => sendJson(response, status, body))
-    const failure = await failureOf(display.taxonomies.list(all, options()))
+    const failure = await buildFailure(display.taxonomies.list(all, options()))
     expect(failure).toMatchObject({ kind: 'refused', httpStatus: status })
     expect(failure.faults[0]?.code).toBe('TOO_MANY_FILTERS_PROVIDED_IN_REQUEST')
     expect(failure.message).toContain('TOO_MANY_FILTERS_PROVIDED_IN_REQUEST')
@@ -163,7 +164,7 @@ describe('a failure of the host', () => {
     const { display } = await startDisplay((_request, response) =>
       sendJson(response, 200, { code: 'failure', details: ['no such audience', 'for Jane Doe'] }),
     )
-    const failure = await failureOf(display.contextual.list(all, options()))
+    const failure = await buildFailure(display.contextual.list(all, options()))
     expect(failure).toMatchObject({
       kind: 'refused',
       faults: [{ code: 'failure', description: 'no such audience; for Jane Doe' }],
@@ -173,7 +174,7 @@ describe('a failure of the host', () => {
 
   test.each([500, 503, 520, 521])('%i is tried again later', async (status) => {
     const { display } = await startDisplay((_request, response) => sendJson(response, status, { code: 'failure', details: 'x' }))
-    expect((await failureOf(display.taxonomies.list(all, options()))).kind).toBe('unavailable')
+    expect((await buildFailure(display.taxonomies.list(all, options()))).kind).toBe('unavailable')
   })
 })
 
@@ -222,7 +223,7 @@ describe('listing targets', () => {
     const { page, seen, unknownValues } = await answered({ totalResults: 3, behavioral: audiences }, (display) =>
       display.behavioral.list({ audienceType: 'RETAIL', attribute: 'HISTORICAL', ...all }, options()),
     )
-    expect(bodyOf(seen[0])).toEqual({
+    expect(buildBody(seen[0])).toEqual({
       advertiserId: 10001,
       'Filter[tactic]': 'behavioral',
       'Filter[audienceType]': 'retail',
@@ -267,7 +268,7 @@ describe('listing targets', () => {
   })
 })
 
-describe('whatever the host answers', () => {
+describe('any answer of the host', () => {
   test.each([
     ['{}'],
     ['[]'],
@@ -282,8 +283,8 @@ describe('whatever the host answers', () => {
     [''],
   ])('%s is no page, so nothing can look gone', async (text) => {
     const { display } = await startDisplay((_request, response) => sendJson(response, 200, text))
-    expect((await failureOf(display.taxonomies.list(all, options()))).kind).toBe('malformed')
-    expect((await failureOf(display.contextual.list(all, options()))).kind).toBe('malformed')
+    expect((await buildFailure(display.taxonomies.list(all, options()))).kind).toBe('malformed')
+    expect((await buildFailure(display.contextual.list(all, options()))).kind).toBe('malformed')
   })
 
   test.each([['{"code":"success","totalResults":0,"data":null}'], ['{"code":"success","totalResults":0}'], ['{"data":[]}']])(
@@ -299,7 +300,7 @@ describe('whatever the host answers', () => {
       (_request, response) => sendJson(response, 200, `{"code":"success","data":[{"filler":"${'x'.repeat(150_000)}"}]}`),
       { maxBodyBytes: 100_000 },
     )
-    expect((await failureOf(display.taxonomies.list(all, options()))).kind).toBe('malformed')
+    expect((await buildFailure(display.taxonomies.list(all, options()))).kind).toBe('malformed')
   })
 
   const node = fc.letrec<{ node: unknown }>((tie) => ({
@@ -378,4 +379,10 @@ describe('whatever the host answers', () => {
       }),
     )
   })
+})
+
+test('a branch whose name holds half a character is no node; the other branches of its row are', () => {
+  const row = asRecord(String.raw`{"name":"Toys","taxonomies":[{"name":"Kites \ud83e"},{"name":"Tops"}]}`)
+  const read = readTaxonomyRow(row, () => undefined)
+  expect(read.map(({ ok }) => ok)).toEqual([false, true])
 })

@@ -1,10 +1,10 @@
 import { verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
 import type { SeenRequest } from '../servers.ts'
 import { forever, generousLimits, sendJson } from '../servers.ts'
-import { failureOf, keys, secrets, startDisplay } from './support.ts'
+import { buildFailure, keys, secrets, startDisplay } from './support.ts'
 
 const nothing = { code: 'success', details: '', totalResults: 0, data: [] }
 const all = { startIndex: 0, count: 100 }
@@ -85,7 +85,7 @@ describe('a display request', () => {
     const { display, seen } = await startDisplay((_request, response) =>
       sendJson(response, 401, { code: 'failure', details: 'timestamp expired' }),
     )
-    expect((await failureOf(display.taxonomies.list(all, { signal: forever() }))).kind).toBe('unavailable')
+    expect((await buildFailure(display.taxonomies.list(all, { signal: forever() }))).kind).toBe('unavailable')
     expect(seen).toHaveLength(2)
   })
 
@@ -93,7 +93,7 @@ describe('a display request', () => {
     const { display, seen } = await startDisplay((_request, response) =>
       sendJson(response, 401, { code: 'failure', details: 'unknown consumer' }),
     )
-    expect(await failureOf(display.taxonomies.list(all, { signal: forever() }))).toMatchObject({
+    expect(await buildFailure(display.taxonomies.list(all, { signal: forever() }))).toMatchObject({
       kind: 'refused',
       httpStatus: 401,
       credentialsDead: false,
@@ -106,7 +106,7 @@ test.each(['', '<html>Log in</html>', '{"message":"Unauthorized"}'])(
   'a 401 %j that is no word of the host is an outage, not a refusal of who sends it',
   async (body) => {
     const { display, seen } = await startDisplay((_request, response) => sendJson(response, 401, body))
-    expect(await failureOf(display.taxonomies.list(all, { signal: forever() }))).toMatchObject({
+    expect(await buildFailure(display.taxonomies.list(all, { signal: forever() }))).toMatchObject({
       kind: 'unavailable',
       httpStatus: 401,
     })
@@ -122,7 +122,7 @@ test.each([0, 200, 470, 495])(
       const details = [`${'x'.repeat(before)} ${signature} ${signature}`, `got ${authorization}`]
       sendJson(response, 400, { code: 'failure', details: before > 200 ? details : details.reverse() })
     })
-    const failure = await failureOf(display.contextual.list(all, { signal: forever() }))
+    const failure = await buildFailure(display.contextual.list(all, { signal: forever() }))
     const told = JSON.stringify([failure, failure.message, failure.faults, logged])
     expect(failure.faults).not.toEqual([])
     expect(told).not.toContain(secrets.authToken)
@@ -139,7 +139,7 @@ describe('a 429', () => {
       { now, budget: createInProcessBudget({ limits: generousLimits, now }) },
     )
     for (let count = 0; count < 2; count += 1) {
-      expect(await failureOf(display.taxonomies.list(all, { signal: forever() }))).toMatchObject({
+      expect(await buildFailure(display.taxonomies.list(all, { signal: forever() }))).toMatchObject({
         kind: 'throttled',
         retryAt: new Date(nowMs + 600_000),
       })
@@ -152,7 +152,7 @@ describe('a 429', () => {
     const { display } = await startDisplay((_request, response) =>
       sendJson(response, 429, { code: 'failure', details: 'slow down' }, { 'retry-after': '5' }),
     )
-    const failure = await failureOf(display.taxonomies.list(all, { signal: forever() }))
+    const failure = await buildFailure(display.taxonomies.list(all, { signal: forever() }))
     expect(Math.abs((failure.retryAt?.getTime() ?? 0) - Date.now() - 5_000)).toBeLessThan(2_000)
   })
 })

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { MarketplaceClient } from '../../../src/clients/client.ts'
 import { behavioralAudiencesEndpoint, contextualTargetsEndpoint } from '../../../src/clients/display/targeting.ts'
 import { taxonomiesEndpoint } from '../../../src/clients/display/taxonomies.ts'
-import { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
+import { MarketplaceFailure } from '../../../src/clients/http/errors.ts'
 import type { Answer, ClientSettings, ClientUnderTest } from '../servers.ts'
 import { startClient, startServer } from '../servers.ts'
 
@@ -14,7 +14,7 @@ const privateKey = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toSt
 export const secrets = { authToken: 'hush-display-token' }
 
 /** Display advertising of a client; it must be on. */
-export const displayOf = (client: MarketplaceClient) => {
+export const readDisplaySettings = (client: MarketplaceClient) => {
   const on = <Part>(part: Part | null): Part => {
     if (part === null) throw new Error('display advertising is off')
     return part
@@ -27,7 +27,7 @@ export const displayOf = (client: MarketplaceClient) => {
 }
 
 /** Its parts. */
-export type Display = ReturnType<typeof displayOf>
+export type Display = ReturnType<typeof readDisplaySettings>
 
 /** A display host for one test and a client of it. */
 export interface DisplayUnderTest extends ClientUnderTest {
@@ -55,11 +55,11 @@ export const startDisplay = async (
       ...settings.connection,
     },
   })
-  return { ...started, display: displayOf(started.client), seen }
+  return { ...started, display: readDisplaySettings(started.client), seen }
 }
 
 /** The failure that some work ends with. */
-export const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
+export const buildFailure = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   const [result] = await Promise.allSettled([work])
   if (result.status === 'fulfilled') throw new Error('expected a failure')
   if (result.reason instanceof MarketplaceFailure) return result.reason

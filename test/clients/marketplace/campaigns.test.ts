@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import { MarketplaceFailure } from '../../../src/clients/http/errors.ts'
 import { parseCampaign } from '../../../src/clients/marketplace/campaign-record.ts'
 import { campaignsEndpoint } from '../../../src/clients/marketplace/campaigns.ts'
 import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
@@ -21,7 +21,7 @@ const sample = {
 
 const options = () => ({ signal: forever() })
 
-const outcomeOf = async (work: Promise<unknown>): Promise<unknown> => {
+const formatOutcome = async (work: Promise<unknown>): Promise<unknown> => {
   try {
     return await work
   } catch (error) {
@@ -144,13 +144,13 @@ test.each([
 ])('a 404 %s says nothing of the campaign', async (_name, body, kind) => {
   const { url } = await startMarketplace((_request, response) => sendJson(response, 404, body))
   const { client } = startClient(url)
-  expect(await outcomeOf(client.of(campaignsEndpoint).get('88001', options()))).toMatchObject({ kind, httpStatus: 404 })
+  expect(await formatOutcome(client.of(campaignsEndpoint).get('88001', options()))).toMatchObject({ kind, httpStatus: 404 })
 })
 
 test('another campaign than the one asked for is no answer, and dots are no id', async () => {
   const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, sample))
   const { client } = startClient(url)
-  expect(await outcomeOf(client.of(campaignsEndpoint).get('88002', options()))).toMatchObject({ kind: 'malformed' })
+  expect(await formatOutcome(client.of(campaignsEndpoint).get('88002', options()))).toMatchObject({ kind: 'malformed' })
   const before = seen.length
   for (const id of ['', '.', '..']) expect(await client.of(campaignsEndpoint).get(id, options())).toBeNull()
   expect(seen).toHaveLength(before)
@@ -164,7 +164,7 @@ test('whatever the answer looks like, it is a record, a record with its fault, o
   await fc.assert(
     fc.asyncProperty(fc.oneof(odd, brokenBody(JSON.stringify(sample))), async (text) => {
       body = text
-      const outcome = await outcomeOf(client.of(campaignsEndpoint).get('88001', options()))
+      const outcome = await formatOutcome(client.of(campaignsEndpoint).get('88001', options()))
       if (outcome instanceof MarketplaceFailure) {
         expect(['refused', 'throttled', 'unavailable', 'malformed']).toContain(outcome.kind)
         return

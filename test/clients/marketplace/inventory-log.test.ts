@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import { MarketplaceFailure } from '../../../src/clients/http/errors.ts'
 import type { InventoryLogQuery } from '../../../src/clients/marketplace/inventory-log.ts'
 import { inventoryLogEndpoint } from '../../../src/clients/marketplace/inventory-log.ts'
 import { parseInventoryLogEntry } from '../../../src/clients/marketplace/inventory-log-record.ts'
@@ -45,6 +45,15 @@ test('a GTIN that comes as a number has its zeros again, and an answer without o
   const answer = (gtin: unknown) => ({ headers: { totalCount: 0 }, payload: { gtin, productName: null, inventoryLog: [] } })
   expect((await ask(200, answer(12_345_678_905))).page).toMatchObject({ gtin: '00012345678905', productName: null })
   expect((await ask(200, answer(undefined))).page).toMatchObject({ gtin: query.gtin })
+})
+
+test('a SKU is asked for as the marketplace spells it, and its entries have its normal form', async () => {
+  const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, envelope([entry])))
+  const { client } = startClient(url)
+  const spelt = { ...query, sku: 'P\u00d6T', marketplaceSku: ' PO\u0308T' }
+  const page = await client.of(inventoryLogEndpoint).page(spelt, { signal: forever() })
+  expect(seen.at(-1)?.target).toContain('sellerSku=%20PO%CC%88T&')
+  expect(page.records[0]).toMatchObject({ key: 'P%C3%96T/9001', value: { sku: 'P\u00d6T' } })
 })
 
 test('a page of the log: by SKU between whole seconds, entries with the SKU they were asked for', async () => {
@@ -158,17 +167,33 @@ test.each([
   ['transactionTime', '20260401'],
   ['id', ''],
 ])('an entry whose %s is %j is kept as text, its neighbours are read, and it can be read again later', async (field, value) => {
-  const { page } = await ask(200, envelope([{ ...entry, [field]: value }, entry]))
-  const [faulty, good] = page.records
-  expect(good?.ok).toBe(true)
+  const { page } = await ask(
+    200,
+    envelope([
+      { ...entry, [field]: value },
+      { ...entry, id: 'another' },
+    ]),
+  )
+  const [faulty, neighbour] = page.records
+  expect(neighbour?.ok).toBe(true)
+  const { page: repairedPage } = await ask(200, envelope([entry]))
+  const [good] = repairedPage.records
   if (faulty === undefined || faulty.ok) throw new Error('it was read')
   expect(faulty.fault).toContain(field)
   expect(parseInventoryLogEntry(faulty.rawText)).toEqual(faulty)
-  const mended = faulty.rawText.replace(
+  const repaired = faulty.rawText.replace(
     `"${field}":${JSON.stringify(value)}`,
     `"${field}":${JSON.stringify({ ...entry }[field])}`,
   )
-  expect(parseInventoryLogEntry(mended)).toEqual(good)
+  expect(parseInventoryLogEntry(repaired)).toEqual(good)
+})
+
+test('an id that comes twice names one entry if both say the same; otherwise the later one waits for a person', async () => {
+  const { page } = await ask(200, envelope([entry, { ...entry, note: 'again' }, { ...entry, changedUnits: -7 }]))
+  const [first, same, other] = page.records
+  expect([first?.ok, same?.ok, same?.key]).toEqual([true, true, first?.key])
+  expect(other).toMatchObject({ ok: false, fault: `id: ${entry.id} appears twice in one answer, with different contents` })
+  expect(parseInventoryLogEntry(other?.rawText ?? '')).toEqual(other)
 })
 
 test('"nothing there" is an empty page; any other 404 is a refusal', async () => {

@@ -2,22 +2,17 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { brotliCompressSync, createGzip, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { Malformed, MarketplaceFailure, Refused, Throttled, Unavailable } from '../../../src/clients/errors.ts'
-import { attachmentName, stampOf } from '../../../src/clients/marketplace/content-disposition.ts'
+import { Malformed, MarketplaceFailure, Refused, Throttled, Unavailable } from '../../../src/clients/http/errors.ts'
+import type { ParsedRecord } from '../../../src/clients/http/record.ts'
 import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
-import type { ReportDownload, ReportQuery } from '../../../src/clients/marketplace/reconciliation-report.ts'
-import { reconciliationEndpoint } from '../../../src/clients/marketplace/reconciliation-report.ts'
-import {
-  parseReportRow,
-  ReportFault,
-  readHeader,
-  readLines,
-  readRow,
-  skuOf,
-} from '../../../src/clients/marketplace/report-csv.ts'
-import type { ParsedRecord } from '../../../src/clients/record.ts'
-import type { ReconciliationRow } from '../../../src/domain/reconciliation-report.ts'
+import { findFileName, parseStamp } from '../../../src/clients/marketplace/reports/content-disposition.ts'
+import type { ReportQuery } from '../../../src/clients/marketplace/reports/reconciliation-report.ts'
+import { reconciliationEndpoint } from '../../../src/clients/marketplace/reports/reconciliation-report.ts'
+import { parseReportRow, parseSku, readHeader, readRow } from '../../../src/clients/marketplace/reports/report-csv.ts'
+import type { ReportDownload } from '../../../src/clients/marketplace/reports/report-download.ts'
+import { isBlank, ReportFault, readLines } from '../../../src/clients/marketplace/reports/report-lines.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
+import type { ReconciliationRow } from '../../../src/domain/inventory/reconciliation-report.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ClientSettings, forever, generousLimits, sendJson, startClient, startMarketplace, startTcp } from '../servers.ts'
 
@@ -29,7 +24,7 @@ const sendCsv = (response: ServerResponse, body: string | Uint8Array = csv, head
   response.writeHead(200, { 'content-type': 'text/csv', ...headers }).end(body)
 }
 
-const textOf = async (body: AsyncIterable<Uint8Array>): Promise<string> => {
+const toText = async (body: AsyncIterable<Uint8Array>): Promise<string> => {
   const pieces: Uint8Array[] = []
   for await (const piece of body) pieces.push(piece)
   return Buffer.concat(pieces).toString('utf8')
@@ -45,11 +40,11 @@ const ask = async (url: string, query: ReportQuery = { month: '2026-10' }, setti
   return { client, ...rest, report: await client.of(reconciliationEndpoint).download(query, { signal: forever() }) }
 }
 
-const failureOf = async (url: string, settings: ClientSettings = {}): Promise<MarketplaceFailure> => {
+const buildFailure = async (url: string, settings: ClientSettings = {}): Promise<MarketplaceFailure> => {
   const { client } = startClient(url, settings)
   try {
     const report = present(await client.of(reconciliationEndpoint).download({ month: '2026-10' }, { signal: forever() }))
-    await textOf(report.body)
+    await toText(report.body)
   } catch (error) {
     if (error instanceof MarketplaceFailure) return error
     throw error
@@ -58,17 +53,17 @@ const failureOf = async (url: string, settings: ClientSettings = {}): Promise<Ma
 }
 
 describe('the request', () => {
-  const targetOf = async (query: ReportQuery, settings: ClientSettings): Promise<string> => {
+  const parseTarget = async (query: ReportQuery, settings: ClientSettings): Promise<string> => {
     const { url, seen } = await startMarketplace((_request, response) => sendCsv(response))
     const { report } = await ask(url, query, settings)
-    await textOf(present(report).body)
+    await toText(present(report).body)
     return seen.at(-1)?.target ?? ''
   }
   const at = (iso: string) => ({ now: () => Date.parse(iso) })
   const walmart = { connection: { profile: walmartUs } }
 
   test('names the days of a month that is over, by the specification', async () => {
-    expect(await targetOf({ month: '2026-02' }, at('2026-11-21T16:00:00Z'))).toBe(
+    expect(await parseTarget({ month: '2026-02' }, at('2026-11-21T16:00:00Z'))).toBe(
       '/v3/report/wfs/InventoryReconciliationReport?startDate=2026-02-01&endDate=2026-02-28',
     )
   })
@@ -80,18 +75,20 @@ describe('the request', () => {
       today,
     )
     const day = new Intl.DateTimeFormat('sv', { timeZone: 'America/Los_Angeles', dateStyle: 'short' }).format(today)
-    expect(await targetOf({ month, gtin: '00012345678905' }, {})).toBe(
+    expect(await parseTarget({ month, gtin: '00012345678905' }, {})).toBe(
       `/v3/report/wfs/InventoryReconciliationReport?startDate=${month}-01&endDate=${day}&gtin=00012345678905`,
     )
   })
 
   test('names days as they are given', async () => {
-    expect(await targetOf({ from: '2026-02-03', to: '2026-03-04' }, {})).toContain('?startDate=2026-02-03&endDate=2026-03-04')
+    expect(await parseTarget({ from: '2026-02-03', to: '2026-03-04' }, {})).toContain('?startDate=2026-02-03&endDate=2026-03-04')
   })
 
   test('names the month where the profile says so', async () => {
-    expect(await targetOf({ month: '2026-02' }, walmart)).toBe('/v3/report/wfs/inventoryReconciliationReport?monthYear=02-2026')
-    expect(await targetOf({ from: '2026-02-03', to: '2026-02-04' }, walmart)).toContain('?monthYear=02-2026')
+    expect(await parseTarget({ month: '2026-02' }, walmart)).toBe(
+      '/v3/report/wfs/inventoryReconciliationReport?monthYear=02-2026',
+    )
+    expect(await parseTarget({ from: '2026-02-03', to: '2026-02-04' }, walmart)).toContain('?monthYear=02-2026')
   })
 
   test('asks for a file and carries what every request carries', async () => {
@@ -103,7 +100,7 @@ describe('the request', () => {
     ] as const) {
       const { report } = await ask(url, query, settings)
       const { body, correlationId } = present(report)
-      await textOf(body)
+      await toText(body)
       const sent = seen.at(-1)
       expect(sent?.method).toBe('GET')
       expect(sent?.headers).toMatchObject({
@@ -142,7 +139,7 @@ describe('the file', () => {
     )
     const { report, reports } = await ask(url)
     const { fileName, generatedAt, body } = present(report)
-    expect(await textOf(body)).toBe(csv)
+    expect(await toText(body)).toBe(csv)
     expect({ fileName, generatedAt }).toEqual({
       fileName: 'InventoryReconciliationReport_2026-11-21T15_00_00.123Z.csv',
       generatedAt: new Date('2026-11-21T15:00:00.123Z'),
@@ -157,7 +154,7 @@ describe('the file', () => {
   ])('may be packed as %s', async (encoding, bytes) => {
     const { url } = await startMarketplace((_request, response) => sendCsv(response, bytes, { 'content-encoding': encoding }))
     const { report } = await ask(url)
-    expect(await textOf(present(report).body)).toBe(csv)
+    expect(await toText(present(report).body)).toBe(csv)
   })
 
   test('may say that it is anything but CSV', async () => {
@@ -165,7 +162,7 @@ describe('the file', () => {
       sendCsv(response, `\uFEFF${csv}`, { 'content-type': 'application/json' }),
     )
     const { report } = await ask(url)
-    expect(await textOf(present(report).body)).toBe(`\uFEFF${csv}`)
+    expect(await toText(present(report).body)).toBe(`\uFEFF${csv}`)
   })
 
   test.each([
@@ -181,7 +178,36 @@ describe('the file', () => {
       response.end()
     })
     const { report } = await ask(url)
-    expect((await textOf(present(report).body)).replace('\uFEFF', '')).toBe(csv.replace('Lamp', 'Lämp 𝄞'))
+    expect((await toText(present(report).body)).replace('\uFEFF', '')).toBe(csv.replace('Lamp', 'Lämp 𝄞'))
+  })
+
+  test.each([
+    ['text/csv; charset=Windows-1252', 'latin1'],
+    ['text/csv;charset="CP1252"', 'latin1'],
+    ['text/csv; charset=ISO-8859-1', 'latin1'],
+    ['text/csv; charset=utf-16le', 'utf16le'],
+    ['text/csv; charset=cp1252', 'utf8'],
+  ] as const)('comes as UTF-8 where its content type says %s', async (contentType, encoding) => {
+    const text = csv.replace('SKU-1', 'ÖL-1')
+    // A byte order mark says more than the content type.
+    const bytes = Buffer.from(encoding === 'utf8' ? `\uFEFF${text}` : text, encoding)
+    const { url } = await startMarketplace((_request, response) => sendCsv(response, bytes, { 'content-type': contentType }))
+    const { report } = await ask(url)
+    expect((await toText(present(report).body)).replace('\uFEFF', '')).toBe(text)
+  })
+
+  test('in an unknown encoding, or in none that its content type names, is a failure', async () => {
+    for (const [charset, bytes, code] of [
+      ['klingon-8', Buffer.from(csv), 'UNKNOWN_CHARSET'],
+      ['euc-kr', Buffer.concat([Buffer.from(csv), Buffer.from([0xff, 0xff])]), 'BODY_UNREADABLE'],
+    ] as const) {
+      const { url } = await startMarketplace((_request, response) =>
+        sendCsv(response, bytes, { 'content-type': `text/csv; charset=${charset}` }),
+      )
+      const failure = await buildFailure(url)
+      expect(failure).toBeInstanceOf(Malformed)
+      expect(failure.message).toContain(code)
+    }
   })
 
   test('may take longer than an ordinary answer, as long as it goes on', async () => {
@@ -198,7 +224,7 @@ describe('the file', () => {
       }, 100)
     })
     const { report } = await ask(url, { month: '2026-10' }, { connection: { requestTimeoutMs: 400 } })
-    expect((await textOf(present(report).body)).split('\n')).toHaveLength(9)
+    expect((await toText(present(report).body)).split('\n')).toHaveLength(9)
   })
 
   test('may be given up before it is read', async () => {
@@ -308,27 +334,27 @@ describe('a file that does not come whole is a failure', () => {
   }
 
   test('when it is shorter than announced', async () => {
-    const failure = await failureOf(await tcp('content-length: 5000\r\n', csv, 'close'))
+    const failure = await buildFailure(await tcp('content-length: 5000\r\n', csv, 'close'))
     expect(failure).toBeInstanceOf(Unavailable)
     expect(failure).toMatchObject({ httpStatus: 200, sent: 'answered', networkCode: 'ECONNRESET' })
   })
 
   test('when the connection is lost between two chunks', async () => {
-    const failure = await failureOf(
+    const failure = await buildFailure(
       await tcp('transfer-encoding: chunked\r\n', `${csv.length.toString(16)}\r\n${csv}\r\n`, 'close'),
     )
     expect(failure).toMatchObject({ kind: 'unavailable', networkCode: 'ECONNRESET' })
   })
 
   test('when the connection is reset', async () => {
-    const failure = await failureOf(await tcp('content-length: 5000\r\n', csv, 'reset'))
+    const failure = await buildFailure(await tcp('content-length: 5000\r\n', csv, 'reset'))
     expect(failure).toMatchObject({ kind: 'unavailable', sent: 'answered' })
     expect(['ECONNRESET', 'ERR_HTTP_CONTENT_LENGTH_MISMATCH']).toContain(failure.networkCode)
   })
 
   test('when it falls silent', async () => {
     const url = await tcp('content-length: 5000\r\n', csv, 'silence')
-    const failure = await failureOf(url, { connection: { requestTimeoutMs: 300 } })
+    const failure = await buildFailure(url, { connection: { requestTimeoutMs: 300 } })
     expect(failure).toMatchObject({ kind: 'unavailable', networkCode: 'ETIMEDOUT' })
   })
 
@@ -338,7 +364,7 @@ describe('a file that does not come whole is a failure', () => {
     ['gzip', Buffer.from(csv)],
   ])('when its %s ends early or is none', async (encoding, bytes) => {
     const { url } = await startMarketplace((_request, response) => sendCsv(response, bytes, { 'content-encoding': encoding }))
-    expect(await failureOf(url)).toMatchObject({ kind: 'malformed', networkCode: 'BODY_UNREADABLE' })
+    expect(await buildFailure(url)).toMatchObject({ kind: 'malformed', networkCode: 'BODY_UNREADABLE' })
   })
 
   test('when nothing but white space comes, which is not all held in memory', async () => {
@@ -347,25 +373,25 @@ describe('a file that does not come whole is a failure', () => {
     const { url } = await startMarketplace((_request, response) => {
       sendCsv(response, Buffer.concat(Array.from({ length: 8 }, () => packed)), { 'content-encoding': 'gzip' })
     })
-    expect(await failureOf(url, { maxBodyBytes: 1024 * 1024 })).toMatchObject({ sent: 'answered' })
+    expect(await buildFailure(url, { maxBodyBytes: 1024 * 1024 })).toMatchObject({ sent: 'answered' })
     expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024)
   })
 
   test('when its packing is unknown', async () => {
     const { url } = await startMarketplace((_request, response) => sendCsv(response, csv, { 'content-encoding': 'lzma' }))
-    expect(await failureOf(url)).toBeInstanceOf(Malformed)
+    expect(await buildFailure(url)).toBeInstanceOf(Malformed)
   })
 
   test('when only a part of it is answered', async () => {
     const { url } = await startMarketplace((_request, response) =>
       response.writeHead(206, { 'content-type': 'text/csv' }).end(csv),
     )
-    expect(await failureOf(url)).toBeInstanceOf(Malformed)
+    expect(await buildFailure(url)).toBeInstanceOf(Malformed)
   })
 
   test('when it is empty', async () => {
     const { url } = await startMarketplace((_request, response) => sendCsv(response, ''))
-    expect(await failureOf(url)).toBeInstanceOf(Malformed)
+    expect(await buildFailure(url)).toBeInstanceOf(Malformed)
   })
 
   test('when it is told to stop', async () => {
@@ -392,26 +418,26 @@ describe('anything else in its place is judged as any answer', () => {
     const url = await answering((response) =>
       sendJson(response, 200, { errors: { error: [{ code: 'INVALID_REQUEST_PARAM', field: 'startDate', description: 'no' }] } }),
     )
-    const failure = await failureOf(url)
+    const failure = await buildFailure(url)
     expect(failure).toBeInstanceOf(Refused)
     expect(failure.message).toContain('INVALID_REQUEST_PARAM (startDate)')
   })
 
   test('JSON that is no error, and HTML', async () => {
-    expect(await failureOf(await answering((response) => sendJson(response, 200, { url: 'https://elsewhere' })))).toBeInstanceOf(
-      Malformed,
-    )
-    expect(await failureOf(await answering((response) => sendCsv(response, '\n  <!doctype html><p>Please wait')))).toBeInstanceOf(
-      Malformed,
-    )
+    expect(
+      await buildFailure(await answering((response) => sendJson(response, 200, { url: 'https://elsewhere' }))),
+    ).toBeInstanceOf(Malformed)
+    expect(
+      await buildFailure(await answering((response) => sendCsv(response, '\n  <!doctype html><p>Please wait'))),
+    ).toBeInstanceOf(Malformed)
   })
 
   test('refusals, faults of the server and its gateways', async () => {
     expect(
-      await failureOf(await answering((response) => sendJson(response, 400, { error: [{ code: 'INVALID_REQUEST' }] }))),
+      await buildFailure(await answering((response) => sendJson(response, 400, { error: [{ code: 'INVALID_REQUEST' }] }))),
     ).toBeInstanceOf(Refused)
-    expect(await failureOf(await answering((response) => response.writeHead(502).end('<html>')))).toBeInstanceOf(Unavailable)
-    expect(await failureOf(await answering((response) => response.writeHead(302, { location: '/x' }).end()))).toBeInstanceOf(
+    expect(await buildFailure(await answering((response) => response.writeHead(502).end('<html>')))).toBeInstanceOf(Unavailable)
+    expect(await buildFailure(await answering((response) => response.writeHead(302, { location: '/x' }).end()))).toBeInstanceOf(
       Unavailable,
     )
   })
@@ -419,10 +445,10 @@ describe('anything else in its place is judged as any answer', () => {
   test('a used-up budget, which is learned', async () => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 429, {}, { 'retry-after': '120' }))
     const budget = createInProcessBudget({ limits: generousLimits })
-    const failure = await failureOf(url, { budget })
+    const failure = await buildFailure(url, { budget })
     expect(failure).toBeInstanceOf(Throttled)
     const asked = seen.length
-    const again = await failureOf(url, { budget })
+    const again = await buildFailure(url, { budget })
     expect(again).toMatchObject({ kind: 'throttled', sent: 'never' })
     expect(seen.filter(({ target }) => target !== '/v3/token')).toHaveLength(asked - 1)
   })
@@ -431,7 +457,7 @@ describe('anything else in its place is judged as any answer', () => {
     const { url } = await startMarketplace((_request, response) => sendCsv(response))
     const budget = createInProcessBudget({ limits: walmartUs.rateLimits })
     const { client } = startClient(url, { budget, connection: { profile: walmartUs } })
-    await textOf(present(await client.of(reconciliationEndpoint).download({ month: '2026-10' }, { signal: forever() })).body)
+    await toText(present(await client.of(reconciliationEndpoint).download({ month: '2026-10' }, { signal: forever() })).body)
     await expect(client.of(reconciliationEndpoint).download({ month: '2026-09' }, { signal: forever() })).rejects.toBeInstanceOf(
       Throttled,
     )
@@ -444,7 +470,7 @@ describe('anything else in its place is judged as any answer', () => {
         : sendCsv(response),
     )
     const { report } = await ask(url)
-    expect(await textOf(present(report).body)).toBe(csv)
+    expect(await toText(present(report).body)).toBe(csv)
     const ids = seen.map(({ headers }) => headers['xx_qos.correlation_id'])
     expect(new Set(ids).size).toBe(ids.length)
   })
@@ -458,9 +484,9 @@ describe('anything else in its place is judged as any answer', () => {
 
   test('an address that does not exist is a refusal, a 404 without a word an outage', async () => {
     const none = await answering((response) => sendJson(response, 404, { errors: [{ code: 'URI_NOT_FOUND' }] }))
-    expect(await failureOf(none)).toMatchObject({ kind: 'refused', httpStatus: 404, contentNotFound: false })
+    expect(await buildFailure(none)).toMatchObject({ kind: 'refused', httpStatus: 404, contentNotFound: false })
     const wordless = await answering((response) => sendJson(response, 404, {}))
-    expect(await failureOf(wordless)).toMatchObject({ kind: 'unavailable', httpStatus: 404, contentNotFound: false })
+    expect(await buildFailure(wordless)).toMatchObject({ kind: 'unavailable', httpStatus: 404, contentNotFound: false })
   })
 })
 
@@ -479,7 +505,7 @@ describe('Content-Disposition', () => {
     ['attachment; filename=""', null],
     [null, null],
   ])('%j names %j', (header, name) => {
-    expect(attachmentName(header)).toBe(name)
+    expect(findFileName(header)).toBe(name)
   })
 
   test.each([
@@ -492,7 +518,7 @@ describe('Content-Disposition', () => {
     ['report_2026-11.csv', null],
     [null, null],
   ])('%j was made at %j', (name, instant) => {
-    expect(stampOf(name)?.toISOString() ?? null).toBe(instant)
+    expect(parseStamp(name)?.toISOString() ?? null).toBe(instant)
   })
 })
 
@@ -504,10 +530,10 @@ const inPieces = async function* (text: string | Uint8Array, size = 7): AsyncGen
 }
 
 const read = async (text: string, size?: number): Promise<ParsedRecord<ReconciliationRow>[]> => {
-  const { columns, end } = await readHeader(inPieces(text, size))
+  const { columns, end, lines } = await readHeader(inPieces(text, size))
   const records: ParsedRecord<ReconciliationRow>[] = []
-  for await (const { cells } of readLines(inPieces(Buffer.from(text).subarray(end), size), columns)) {
-    records.push(readRow('2026-10', columns, cells))
+  for await (const { cells } of readLines(inPieces(Buffer.from(text).subarray(end), size), columns, lines + 1)) {
+    if (!isBlank(cells)) records.push(readRow('2026-10', columns, cells))
   }
   return records
 }
@@ -597,7 +623,7 @@ describe('the columns', () => {
 
   test('of which one speaks of a SKU and is not known are at fault, though there is a GTIN', async () => {
     const header = 'GTIN,SKU (as listed),Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other'
-    expect(await fault(`${header}\n`)).toContain('"SKU (as listed)" may name rows and is not known; REPORT_COLUMNS')
+    expect(await fault(`${header}\n`)).toContain('"SKU (as listed)" may be the key of rows and is unknown; REPORT_COLUMNS')
     // One that is known is enough.
     expect(await only(`${header},SKU\n0001,x,10,7,4,1,2,3,5,4,SKU-1\n`)).toMatchObject({ ok: true, key: '2026-10/SKU-1' })
   })
@@ -621,7 +647,9 @@ describe('the columns', () => {
     'of which %s may name rows are at fault beside a GTIN, until somebody says what it means',
     async (header) => {
       const line = `GTIN,${header},Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other`
-      expect(await fault(`${line}\n`)).toContain(`${JSON.stringify(header)} may name rows and is not known; REPORT_COLUMNS`)
+      expect(await fault(`${line}\n`)).toContain(
+        `${JSON.stringify(header)} may be the key of rows and is unknown; REPORT_COLUMNS`,
+      )
       expect((await readHeader(inPieces(`${line}\n`), { [header]: 'ignore' })).columns.sku).toBeNull()
     },
   )
@@ -668,7 +696,7 @@ describe('the columns', () => {
 
   test('in 16 bits without a byte order mark are no columns', async () => {
     const bytes = Buffer.from(csv, 'utf16le')
-    await expect(readHeader(inPieces(bytes))).rejects.toThrow('the file is no text in UTF-8')
+    await expect(readHeader(inPieces(bytes))).rejects.toThrow('the file is not text in UTF-8')
   })
 
   test('that come twice or without a name are all kept', async () => {
@@ -724,8 +752,8 @@ describe('the rows', () => {
     const { columns, end } = await readHeader(inPieces(bytes))
     const skus: (string | null)[] = []
     for (let at = end; at < bytes.length; ) {
-      for await (const line of readLines(inPieces(bytes.subarray(at), 3))) {
-        skus.push(skuOf(columns, line.cells))
+      for await (const line of readLines(inPieces(bytes.subarray(at), 3), columns, 3)) {
+        if (!isBlank(line.cells)) skus.push(parseSku(columns, line.cells))
         at += line.end
         break
       }
@@ -780,7 +808,7 @@ describe('the rows', () => {
     '%j is no number and a fault of its row alone',
     async (cell) => {
       const [bad, good] = await read(`${head}\nA,x,1,"${cell}",0,0,0,0,0,0\nB,x,1,1,0,0,0,0,0,0\n`)
-      expect(bad).toMatchObject({ ok: false, key: '2026-10/A', fault: 'Ending: no whole number' })
+      expect(bad).toMatchObject({ ok: false, key: '2026-10/A', fault: 'Ending: not a whole number' })
       expect(good).toMatchObject({ ok: true, key: '2026-10/B' })
     },
   )
@@ -817,8 +845,38 @@ describe('the rows', () => {
     expect(parseReportRow('{"month":"2026-10","row":{"SKU":1}}')).toMatchObject({ ok: false, fault: 'no row of a report' })
   })
 
-  test('behind a quote that is never closed are a fault of the whole file', async () => {
-    expect(await fault(`${head}\nA,"x,1,1,0,0,0,0,0,0\nB,x,1,1,0,0,0,0,0,0\n`)).toContain('CSV_QUOTE_NOT_CLOSED')
-    expect(await fault(`${head}\nA,"${'x'.repeat(1_100_000)}`)).toContain('CSV_MAX_RECORD_SIZE')
+  test('with quotes that are not closed keep their cells, whatever line closes them', async () => {
+    const records = await read(
+      `${head}\nA,"17 inch pot,9,8,1,0,0,0,0,0\n"B,x,7,7,0,0,0,0,0,0\nC,"pot, large,6,6,0,0,0,0,0,0\nD,wide, 17",5,5,0,0,0,0,0,0\nE,"lid" 17",4,4,0,0,0,0,0,0\nF,"2\n1",3,3,0,0,0,0,0,0\n`,
+    )
+    expect(records).toMatchObject([
+      { ok: true, value: { sku: 'A', beginningQuantity: 9, raw: { Name: '"17 inch pot' } } },
+      { ok: false, fault: 'SKU: begins with a quote' },
+      { ok: false, key: null, fault: 'too many cells: 11 of 10' },
+      { ok: false, key: null, fault: 'too many cells: 11 of 10' },
+      { ok: true, value: { sku: 'E', beginningQuantity: 4 } },
+      { ok: true, value: { sku: 'F', beginningQuantity: 3, raw: { Name: '2\n1' } } },
+    ])
+  })
+
+  test('are divided by tabs whatever quotes they hold, unless the headers are quoted too', async () => {
+    const tabs = (text: string): string => text.replaceAll(',', '\t')
+    const plain = await read(tabs(`${head}\nA,"17 inch,9,9,0,0,0,0,0,0\nB,17",8,8,0,0,0,0,0,0\n`))
+    expect(plain).toMatchObject([
+      { value: { sku: 'A', raw: { Name: '"17 inch' } } },
+      { value: { sku: 'B', beginningQuantity: 8 } },
+    ])
+    const quoted = head.split(',').map((header) => `"${header}"`)
+    expect(await only(tabs(`${quoted.join(',')}\n"A","x",9,9,0,0,0,0,0,0\n`))).toMatchObject({ value: { sku: 'A' } })
+  })
+
+  test('of a file that is not UTF-8 or has a line without end are a fault of the whole file', async () => {
+    expect(await fault(`${head}\nA,"${'x'.repeat(1_100_000)}`)).toBe('line 2 is longer than 1000000 bytes')
+    const latin = Buffer.from(`${head}\nA,x,9,9,0,0,0,0,0,0\nÖL,x,9,9,0,0,0,0,0,0\n`, 'latin1')
+    await expect(readHeader(inPieces(latin))).rejects.toThrow('line 3 is not text in UTF-8')
+    expect(await only(`${head}\n\uFFFDL,x,9,9,0,0,0,0,0,0\n`)).toMatchObject({
+      ok: false,
+      fault: expect.stringContaining('U+FFFD'),
+    })
   })
 })

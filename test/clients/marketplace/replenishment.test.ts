@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import { MarketplaceFailure } from '../../../src/clients/http/errors.ts'
 import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import { replenishmentEndpoint } from '../../../src/clients/marketplace/replenishment.ts'
 import { forever, sendJson, startClient, startMarketplace } from '../servers.ts'
@@ -15,7 +15,7 @@ const startWith = async (status: number, body: unknown, connection: object = {})
 }
 const options = () => ({ signal: forever() })
 
-const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
+const buildFailure = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   const outcome = await work.then(
     () => null,
     (error: unknown) => error,
@@ -33,6 +33,12 @@ test('SKUs or GTINs go into the body under the names of the specification', asyn
   expect(JSON.parse(skus?.body ?? '')).toEqual({ sku: ['MUG-1', 'MUG 2'] })
   expect(skus?.headers).toMatchObject({ 'content-type': 'application/json', 'xx_sec.access_token': 'token-1' })
   expect(JSON.parse(gtins?.body ?? '')).toEqual({ gtins: ['00012345678905'] })
+})
+
+test('a SKU is read in its normal form, and its record keeps what came', async () => {
+  const { client } = await startWith(200, envelope([{ ...sample, vendorSku: ' PO\u0308T' }]))
+  const { records } = await client.of(replenishmentEndpoint).recommend({ skus: [' PO\u0308T'] }, options())
+  expect(records).toMatchObject([{ key: 'P\u00d6T', value: { vendorSku: 'P\u00d6T', raw: { vendorSku: ' PO\u0308T' } } }])
 })
 
 test('the other path and repeated query parameters, where the profile asks for them', async () => {
@@ -61,7 +67,7 @@ test('the live profile has names and headers of its own', async () => {
 
 test('none, or more keys than one request may carry, is refused before anything is sent', async () => {
   const { client, seen } = await startWith(200, envelope([]))
-  const tooMany = Array.from({ length: client.of(replenishmentEndpoint).mostKeys + 1 }, (_, index) => `S-${index}`)
+  const tooMany = Array.from({ length: client.of(replenishmentEndpoint).maxKeys + 1 }, (_, index) => `S-${index}`)
   await expect(client.of(replenishmentEndpoint).recommend({ skus: [] }, options())).rejects.toThrow(RangeError)
   await expect(client.of(replenishmentEndpoint).recommend({ skus: tooMany }, options())).rejects.toThrow(RangeError)
   expect(seen).toEqual([])
@@ -101,7 +107,7 @@ test.each([
 test('400.WFS.100 is a refusal; items that are not known at all are no recommendations', async () => {
   const required = { status: 'FAIL', errors: [{ code: '400.WFS.100', description: 'gtin/sku is required attribute.' }] }
   const { client } = await startWith(400, required)
-  expect(await failureOf(client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options()))).toMatchObject({
+  expect(await buildFailure(client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options()))).toMatchObject({
     kind: 'refused',
     httpStatus: 400,
     faults: [{ code: '400.WFS.100' }],
@@ -113,13 +119,17 @@ test('400.WFS.100 is a refusal; items that are not known at all are no recommend
   }
   const trouble = { status: 'INTERNAL_SERVER_ERROR', errors: [{ code: '500.WFS.100', description: 'try again' }] }
   const { client: failing } = await startWith(500, trouble)
-  expect((await failureOf(failing.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options()))).kind).toBe('unavailable')
+  expect((await buildFailure(failing.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options()))).kind).toBe(
+    'unavailable',
+  )
 })
 
 test('a lookup may be repeated: a broken connection leaves nothing open', async () => {
   const market = await startMarketplace((_request, response) => response.destroy())
   const { client } = startClient(market.url)
-  expect((await failureOf(client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options()))).kind).toBe('unavailable')
+  expect((await buildFailure(client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options()))).kind).toBe(
+    'unavailable',
+  )
 })
 
 test('nothing there is an empty page, a page of the gateway is an outage, a partial answer is none', async () => {
@@ -129,11 +139,14 @@ test('nothing there is an empty page, a page of the gateway is an outage, a part
   expect((await ask(404, none)).records).toEqual([])
   expect((await ask(200, envelope(null))).records).toEqual([])
   expect((await ask(200, { status: 'OK', payload: null })).records).toEqual([])
-  expect(await failureOf(ask(404, { errors: [{ code: 'URI_NOT_FOUND' }] }))).toMatchObject({ kind: 'refused', httpStatus: 404 })
-  expect(await failureOf(ask(404, '<html></html>'))).toMatchObject({ kind: 'unavailable', httpStatus: 404 })
-  expect((await failureOf(ask(200, envelope([sample], { status: 'PARTIAL' })))).kind).toBe('malformed')
-  expect((await failureOf(ask(200, envelope([sample], { status: 'FAIL' })))).kind).toBe('unavailable')
-  expect((await failureOf(ask(200, { status: 'OK' }))).kind).toBe('malformed')
+  expect(await buildFailure(ask(404, { errors: [{ code: 'URI_NOT_FOUND' }] }))).toMatchObject({
+    kind: 'refused',
+    httpStatus: 404,
+  })
+  expect(await buildFailure(ask(404, '<html></html>'))).toMatchObject({ kind: 'unavailable', httpStatus: 404 })
+  expect((await buildFailure(ask(200, envelope([sample], { status: 'PARTIAL' })))).kind).toBe('malformed')
+  expect((await buildFailure(ask(200, envelope([sample], { status: 'FAIL' })))).kind).toBe('unavailable')
+  expect((await buildFailure(ask(200, { status: 'OK' }))).kind).toBe('malformed')
 })
 
 test('whatever the answer looks like, no record is lost and every failure is typed', async () => {

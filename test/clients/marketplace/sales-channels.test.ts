@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import { MarketplaceFailure } from '../../../src/clients/http/errors.ts'
 import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import { salesChannelsEndpoint } from '../../../src/clients/marketplace/sales-channels.ts'
 import { forever, sendJson, startClient, startMarketplace } from '../servers.ts'
@@ -40,7 +40,7 @@ const listFrom = async (status: number, body: unknown, connection: object = {}) 
   return { page: client.of(salesChannelsEndpoint).list({ signal: forever() }), unknownValues, seen: market.seen }
 }
 
-const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
+const buildFailure = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   const outcome = await work.then(
     () => null,
     (error: unknown) => error,
@@ -119,7 +119,7 @@ test('no channels: an empty list or null; no such thing for this seller: null', 
   expect((await (await listFrom(200, envelope([]))).page)?.records).toEqual([])
   const none = { errors: [{ code: 'CONTENT_NOT_FOUND.GMP', severity: 'INFO' }] }
   expect(await (await listFrom(404, none)).page).toBeNull()
-  const failure = await failureOf((await listFrom(404, '<html></html>')).page)
+  const failure = await buildFailure((await listFrom(404, '<html></html>')).page)
   expect(failure).toMatchObject({ kind: 'unavailable', httpStatus: 404 })
 })
 
@@ -130,12 +130,12 @@ test.each([
   ['PARTIAL', 'malformed'],
   ['ACCEPTED', 'malformed'],
 ])('a 200 with the status %s is a failure', async (status, kind) => {
-  expect((await failureOf((await listFrom(200, envelope([sample], { status }))).page)).kind).toBe(kind)
+  expect((await buildFailure((await listFrom(200, envelope([sample], { status }))).page)).kind).toBe(kind)
 })
 
-test('a 200 with errors is a failure, whatever its status', async () => {
+test('a 200 with errors is a failure, with any status', async () => {
   const errors = [{ code: 'INVALID_REQUEST_PARAM', field: 'partnerId', severity: 'ERROR' }]
-  expect((await failureOf((await listFrom(200, envelope([sample], { errors }))).page)).kind).toBe('refused')
+  expect((await buildFailure((await listFrom(200, envelope([sample], { errors }))).page)).kind).toBe('refused')
 })
 
 test('a channel that cannot be read stays with its text, beside those that can', async () => {

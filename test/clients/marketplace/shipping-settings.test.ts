@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
 import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
-import { accountSettingsOf, settingsDifferences, shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
+import { accountSettings, settingsDifferences, shippingSettingsSchema } from '../../../src/domain/campaigns/shipping-settings.ts'
 import { configuration, money, region, settings } from '../../domain/support/shipping-settings.ts'
 import { forever, sendJson, startClient, startMarketplace } from '../servers.ts'
 
@@ -36,7 +36,7 @@ const create = async (answer: (response: ServerResponse) => void, connection = {
   return { result, seen: seen() }
 }
 
-const failureOf = (result: PromiseSettledResult<unknown> | undefined) => {
+const buildFailure = (result: PromiseSettledResult<unknown> | undefined) => {
   if (result?.status !== 'rejected') throw new Error('did not fail')
   return result.reason
 }
@@ -102,7 +102,7 @@ describe('a creation', () => {
     ['without a code', refusal('sellerEligibility', 'Not supported', { code: null })],
   ])('that is answered with 200 and errors %s is refused', async (_name, error) => {
     const { result, seen } = await create((response) => sendJson(response, 200, { errors: [error] }))
-    const failure = failureOf(result)
+    const failure = buildFailure(result)
     expect(failure).toMatchObject({ kind: 'refused', httpStatus: 200, faults: [{ description: error.description }] })
     expect(seen).toHaveLength(1)
   })
@@ -117,7 +117,7 @@ describe('a creation', () => {
     ['other JSON', [1, 2]],
   ])('that is answered with 200 and %s may have been applied', async (_name, body) => {
     const { result } = await create((response) => sendJson(response, 200, body))
-    expect(failureOf(result)).toMatchObject({ kind: 'unknown', httpStatus: 200 })
+    expect(buildFailure(result)).toMatchObject({ kind: 'unknown', httpStatus: 200 })
   })
 
   test('that is answered with a remark beside the settings is applied', async () => {
@@ -136,7 +136,7 @@ describe('a creation', () => {
 })
 
 describe('reading settings', () => {
-  test('finds them whatever the order, the list and the number format are, to the last digit', async () => {
+  test('finds them in any order, list and number format, to the last digit', async () => {
     const [ups, usps] = settings().accountConfigs.carrierConfigs
     const text = JSON.stringify({ simplifiedShippingSettings: settings({ carrierConfigs: [usps, ups] }) })
       .replaceAll(/"shippingCharge":(\{.*?\}\}\})/g, '"shippingCharge":[$1]')
@@ -146,7 +146,7 @@ describe('reading settings', () => {
     if (observed === null || !observed.record.ok) throw new Error(JSON.stringify(observed))
     expect(observed.record.rawText).toContain('4.9900000000000000000')
     expect(observed.record.value.charges[0]?.shippingAndHandling).toEqual({ amount: '4.9900000000000000000', currency: 'USD' })
-    expect(settingsDifferences(accountSettingsOf(asked), observed.record.value)).toEqual([])
+    expect(settingsDifferences(accountSettings(asked), observed.record.value)).toEqual([])
     expect(seen()).toMatchObject([{ method: 'GET', target: path, headers: { xx_global_version: '3.1' } }])
   })
 

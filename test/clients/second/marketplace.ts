@@ -1,17 +1,19 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import type { CallOptions, SendOptions } from '../../../src/clients/call-options.ts'
-import { type Answer, type Call, type Caller, createCaller } from '../../../src/clients/caller.ts'
-import type { Marketplace } from '../../../src/clients/client.ts'
-import { declareEndpoint, type Operations } from '../../../src/clients/endpoint.ts'
-import { asRecord, decimalText, moment } from '../../../src/clients/json.ts'
-import type { FaultRules } from '../../../src/clients/judge.ts'
-import { perMinute } from '../../../src/clients/operation.ts'
-import type { OrderCommands } from '../../../src/clients/order-commands.ts'
-import { type Observed, type Page, type RecordReader, readRecord } from '../../../src/clients/record.ts'
-import { calendar } from '../../../src/domain/calendar.ts'
-import type { PurchaseOrder } from '../../../src/domain/order.ts'
-import { statusWords, type Vocabulary } from '../../../src/domain/vocabulary.ts'
+import type { Answer, Call } from '../../../src/clients/http/call.ts'
+import type { CallOptions, SendOptions } from '../../../src/clients/http/call-options.ts'
+import { type Caller, createCaller } from '../../../src/clients/http/caller.ts'
+import type { FaultRules } from '../../../src/clients/http/classify.ts'
+import type { Marketplace } from '../../../src/clients/http/client.ts'
+import { declareEndpoint, type Operations } from '../../../src/clients/http/endpoint.ts'
+import { asRecord, decimalText, parseTimestamp } from '../../../src/clients/http/json.ts'
+import { perMinute } from '../../../src/clients/http/operation.ts'
+import type { OrderCommands } from '../../../src/clients/http/order-commands.ts'
+import { type Observed, type Page, type RecordReader, readRecord } from '../../../src/clients/http/record.ts'
+import type { PurchaseOrder } from '../../../src/domain/orders/order.ts'
+import { shownShipments } from '../../../src/domain/orders/shipments.ts'
+import { calendar } from '../../../src/domain/values/calendar.ts'
+import { statusWords, type Vocabulary } from '../../../src/domain/values/vocabulary.ts'
 
 // A marketplace that no seller knows: other authorisation, other faults, other words and other orders than those of the specification.
 
@@ -32,6 +34,8 @@ export const vocabulary: Vocabulary = {
   refundReasons: ['defekt'],
   ...{ carriers: new Set(['Post']), acknowledgeWithinHours: 12, cancelsAfterDays: null },
   settingsCarriers: { services: new Map(), mailboxServices: new Set() },
+  settingsForm: { hasPriority: true, methods: [] },
+  returns: null,
 }
 
 const problem = z.object({ problem: z.object({ kind: z.string(), text: z.string().nullish(), at: z.string().nullish() }) })
@@ -45,19 +49,20 @@ const rules: FaultRules = {
     return {
       faults: kind === null ? [] : [{ code: kind, field: at, description: text }],
       statuses: named === undefined ? [] : [named],
-      ownWord: data !== undefined,
-      fails: data !== undefined,
-      namesError: data !== undefined,
-      onlyRemarks: data === undefined,
+      fromMarketplace: data !== undefined,
+      isFailure: data !== undefined,
+      hasError: data !== undefined,
+      onlyWarnings: data === undefined,
+      notEnrolled: false,
     }
   },
   isOutage: () => false,
-  saysNone: ([fault]) => fault?.code === 'no_such_order',
-  saysDone: ([fault]) => fault?.code === 'sent_before',
+  isNotFound: ([fault]) => fault?.code === 'no_such_order',
+  isAlreadyDone: ([fault]) => fault?.code === 'sent_before',
 }
 
 /** The signature of a request: over its method, target and body. */
-export const signatureOf = (secret: string, method: string, target: string, body: string): string =>
+export const formatSignature = (secret: string, method: string, target: string, body: string): string =>
   createHmac('sha256', secret).update(`${method} ${target}\n${body}`).digest('hex')
 
 /** The marketplace. */
@@ -69,14 +74,27 @@ export const shop: Marketplace<ShopConnection> = {
         credentials: async () => ({ headers: { 'x-api-key': apiKey }, secrets: [secret, apiKey], reject: () => false }),
       }),
       headers: ({ method, target, body }, credentials, correlationId) => {
-        return { ...credentials, 'x-signature': signatureOf(secret, method, target, body ?? ''), 'x-request': correlationId }
+        return { ...credentials, 'x-signature': formatSignature(secret, method, target, body ?? ''), 'x-request': correlationId }
       },
       budgetHeaders: { remaining: ['x-left'], replenishAt: ['x-more-at'] },
     })
-    const credentials = { ask: async () => ({ accepted: true }) as const, forgive: () => undefined, accepted: () => true }
-    const { clock } = caller
-    const { retire, close } = caller
-    return { hosts: { shop: caller }, vocabulary, orderCommands: salesEndpoint, clock, credentials, retire, close }
+    const credentials = {
+      check: async () => ({ accepted: true }) as const,
+      clearRefusals: () => undefined,
+      areAccepted: () => true,
+    }
+    return {
+      ...{
+        hosts: { shop: caller },
+        vocabulary,
+        orderCommands: salesEndpoint,
+        returnCommands: null,
+        clock: caller.clock,
+        credentials,
+      },
+      retire: () => caller.retire(),
+      close: () => caller.close(),
+    }
   },
 }
 
@@ -87,7 +105,7 @@ const wireSale = z.object({
   pieces: z.array(z.object({ row: z.number(), article: z.string(), cents: z.number().int(), parcel: z.string().nullable() })),
 })
 
-const lineOf = (row: number, pieces: z.infer<typeof wireSale>['pieces']): PurchaseOrder['lines'][number] => {
+const findLine = (row: number, pieces: z.infer<typeof wireSale>['pieces']): PurchaseOrder['lines'][number] => {
   const sent = pieces.flatMap(({ parcel }) => (parcel === null ? [] : [parcel]))
   const amount = decimalText(pieces.reduce((sum, { cents }) => sum + cents, 0) / 100) ?? '0'
   const unknown = { cancellationReason: null, methodCode: null, trackingUrl: null, shippedAt: null, raw: {} }
@@ -98,6 +116,7 @@ const lineOf = (row: number, pieces: z.infer<typeof wireSale>['pieces']): Purcha
     ordered: pieces.length,
     units: { acknowledged: pieces.length, shipped: sent.length, cancelled: 0, refunded: 0 },
     statuses: [...shipped, ...(taken.quantity > 0 ? [taken] : [])],
+    shipments: shownShipments(shipped),
     charges: [{ chargeType: 'WARE', chargeName: 'Ware', amount, currency: 'EUR', tax: null }],
     ...{ refundedAmount: '0', refundReasons: [], currency: 'EUR', intentToCancel: false, raw: pieces },
   }
@@ -108,10 +127,10 @@ const reader: RecordReader<z.infer<typeof wireSale>, PurchaseOrder> = {
   schema: wireSale,
   keyField: 'ref',
   toDomain: ({ ref, placed, pieces }, raw) => ({
-    ...{ purchaseOrderId: ref, customerOrderId: null, orderDate: moment(placed), orderType: null, methodCode: null },
+    ...{ purchaseOrderId: ref, customerOrderId: null, orderDate: parseTimestamp(placed), orderType: null, methodCode: null },
     ...{ shipNodeType: 'Haendler', estimatedShipDate: null, estimatedDeliveryDate: null, totalAmount: null, currency: 'EUR' },
     ...{ customerName: null, customerEmail: null, customerPhone: null, shippingAddress: null, raw },
-    lines: [...Map.groupBy(pieces, ({ row }) => row)].map(([row, own]) => lineOf(row, own)),
+    lines: [...Map.groupBy(pieces, ({ row }) => row)].map(([row, own]) => findLine(row, own)),
   }),
 }
 
@@ -136,7 +155,7 @@ interface Sales extends OrderCommands<Parcels> {
 const createSales = (caller: Caller): Sales => {
   const only = (call: Call, answer: Answer, atMs: number): Observed<PurchaseOrder> => {
     const [record] = answer.records
-    if (record === undefined) throw caller.misfit(call, answer)
+    if (record === undefined) throw caller.unexpectedAnswer(call, answer)
     const { correlationId, httpStatus } = answer
     return { record: readRecord(reader, record, () => undefined), observedAt: caller.clock.at(atMs), correlationId, httpStatus }
   }
@@ -157,7 +176,7 @@ const createSales = (caller: Caller): Sales => {
       const call: Call = { operation: operations.list, method: 'GET', target, body: null, recordsAt: ['page', 'sales'] }
       const answer = await caller.call(call, options)
       const { data } = nextPage.safeParse(answer.envelope)
-      if (data === undefined) throw caller.misfit(call, answer)
+      if (data === undefined) throw caller.unexpectedAnswer(call, answer)
       const records = answer.records.map((record) => readRecord(reader, record, () => undefined))
       const at = { observedAt: caller.clock.at(answer.sentMs), marketplaceNow: caller.clock.now() }
       return { records, totalCount: null, nextCursor: data.page.after, ...at, correlationId: answer.correlationId }

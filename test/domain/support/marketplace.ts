@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
-import type { OrderCommandContent } from '../../../src/domain/command.ts'
-import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../../../src/domain/order.ts'
-import { refundTotal } from '../../../src/domain/refunds.ts'
+import type { DirectCommandContent } from '../../../src/domain/commands/command.ts'
+import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../../../src/domain/orders/order.ts'
+import { refundTotal } from '../../../src/domain/refunds/refunds.ts'
 import { charge, orderLine, purchaseOrder } from '../../support/orders.ts'
 
 /** A marketplace in memory that moves single units, so that a test knows what really happened to each. */
@@ -53,7 +53,7 @@ const take = (line: Line | undefined, quantity: number, states: readonly Unit['s
   return units.length === quantity ? units : null
 }
 
-export const lineOf = (order: Order, lineNumber: string): Line | undefined =>
+export const findLine = (order: Order, lineNumber: string): Line | undefined =>
   order.lines.find((line) => line.lineNumber === lineNumber)
 
 export const acknowledge = (order: Order): void => {
@@ -65,6 +65,13 @@ export const ship = (line: Line | undefined, quantity: number, tracking: string 
   const units = take(line, quantity, ['Acknowledged'])
   for (const unit of units ?? []) Object.assign(unit, { state: 'Shipped', tracking })
   return units !== null
+}
+
+/** Gives all units of a line that are on their way under a number another one. */
+export const correct = (line: Line | undefined, from: string, to: string): boolean => {
+  const units = (line?.units ?? []).filter(({ state, tracking }) => state === 'Shipped' && tracking === from)
+  for (const unit of units) unit.tracking = to
+  return units.length > 0
 }
 
 export const deliver = (line: Line | undefined, quantity: number): boolean => {
@@ -95,7 +102,7 @@ export const refund = (
 }
 
 /** Applies a command wholly, or not at all and answers false. */
-export const apply = (order: Order, command: OrderCommandContent): boolean => {
+export const apply = (order: Order, command: DirectCommandContent): boolean => {
   const trial = structuredCloneOf(order)
   if (!applyTo(trial, command)) return false
   applyTo(order, command)
@@ -111,27 +118,31 @@ const structuredCloneOf = (order: Order): Order => ({
   })),
 })
 
-const applyTo = (order: Order, command: OrderCommandContent): boolean => {
+const applyTo = (order: Order, command: DirectCommandContent): boolean => {
   switch (command.kind) {
     case 'acknowledge':
       acknowledge(order)
       return true
     case 'ship':
       return command.payload.parcels.every((parcel) =>
-        parcel.lines.every((line) => ship(lineOf(order, line.lineNumber), line.quantity, parcel.trackingNumber)),
+        parcel.lines.every((line) => ship(findLine(order, line.lineNumber), line.quantity, parcel.trackingNumber)),
       )
     case 'cancel':
-      return command.payload.lines.every((line) => cancel(lineOf(order, line.lineNumber), line.quantity, line.reason))
+      return command.payload.lines.every((line) => cancel(findLine(order, line.lineNumber), line.quantity, line.reason))
     case 'refund':
       return command.payload.lines.every((line) =>
         refund(
           order,
-          lineOf(order, line.lineNumber),
+          findLine(order, line.lineNumber),
           line.quantity,
           line.charges.map(() => line.reason),
           new Decimal(refundTotal(line.charges)),
         ),
       )
+    case 'correct-shipment': {
+      const { trackingNumber, replacement, lines } = command.payload
+      return lines.every((line) => correct(findLine(order, line.lineNumber), trackingNumber, replacement.trackingNumber))
+    }
   }
 }
 

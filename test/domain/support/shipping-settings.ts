@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { contiguousStates, regionNames } from '../../../src/domain/shipping-settings.ts'
+import { contiguousStates, regionNames } from '../../../src/domain/campaigns/shipping-settings.ts'
 import { vocabulary } from '../../support/vocabulary.ts'
 
 const { services: carrierServices } = vocabulary.settingsCarriers

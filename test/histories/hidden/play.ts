@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { z } from 'zod'
-import { createInProcessBudget, type RateBudget } from '../../../src/clients/budget.ts'
-import type { MarketplaceClient } from '../../../src/clients/client.ts'
-import { Refused } from '../../../src/clients/errors.ts'
+import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
+import { Refused } from '../../../src/clients/http/errors.ts'
+import type { Operation } from '../../../src/clients/http/operation.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
 import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
-import type { Operation } from '../../../src/clients/operation.ts'
-import { runSync, streamsOf } from '../../../src/jobs/sync/syncs.ts'
+import type { RateBudget } from '../../../src/clients/rate-limit/budget.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
+import { readStreams, runSync } from '../../../src/jobs/sync/engine/syncs.ts'
 import { limitsOfAll } from '../../clients/operations.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 import { setClock } from '../clock.ts'
@@ -158,7 +159,7 @@ const playIn = async (
         )),
     })
     const streams = Object.entries({ orders: plan.pollOrdersMs, ...pollMs }).flatMap(([resource, everyMs]) =>
-      streamsOf(resource, {
+      readStreams(resource, {
         [`POLL_${resource.toUpperCase().replaceAll('-', '_')}`]: everyMs,
         POLL_ORDER_SWEEP: dayMs,
         REREAD_EVERY: plan.whileMs,
@@ -271,7 +272,7 @@ const judge = async ({ plan, slot, sandbox, erp, orders, grants, runs, hours }: 
       limit: 200,
     }
     // The lists page through 10,000 orders at most: past ones and new ones are asked for apart.
-    for (const range of [{ createdTo: new Date(firstOf(orders)) }, { createdFrom: new Date(firstOf(orders)) }])
+    for (const range of [{ createdTo: new Date(firstLines(orders)) }, { createdFrom: new Date(firstLines(orders)) }])
       for await (const { records } of erp
         .of(ordersEndpoint)
         .pages({ ...query, ...range }, { signal: new AbortController().signal }))
@@ -292,4 +293,4 @@ const judge = async ({ plan, slot, sandbox, erp, orders, grants, runs, hours }: 
   return { violations, figures }
 }
 
-const firstOf = (orders: readonly HiddenOrder[]): number => Math.min(...orders.map(({ cameMs }) => cameMs)) - hourMs
+const firstLines = (orders: readonly HiddenOrder[]): number => Math.min(...orders.map(({ cameMs }) => cameMs)) - hourMs

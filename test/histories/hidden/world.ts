@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ruleOf } from '../../../sandbox/faults/records.ts'
+import { findRule } from '../../../sandbox/faults/records.ts'
 import type { TestSandbox } from '../../support/sandbox.ts'
 
 /** The seller whose orders are hidden. */
@@ -77,7 +77,7 @@ export const openHidingWorld = async (
   let turn = 0
 
   const hiddenAs = (id: string): Hidden => {
-    const rule = ruleOf(rules, { records: 'orders', sellerId, id }, 'hidden', faultSeed)
+    const rule = findRule(rules, { records: 'orders', sellerId, id }, 'hidden', faultSeed)
     return rule === null ? 'shown' : rule.forMs === undefined ? 'for ever' : 'for a while'
   }
   const later = (atMs: number, happen: () => Promise<void>): void => {

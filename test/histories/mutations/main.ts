@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { z } from 'zod'
 import { proveReadingRules } from './reading.ts'
 import { type Mutation, mutations } from './rules.ts'
-import { copyTree, type MutatedTree, outputOf } from './tree.ts'
+import { copyTree, type MutatedTree, readOutput } from './tree.ts'
 
 const program = new Command('mutations')
   .description('Takes rules out of the engine, one at a time, in a copy of this tree: the histories must fail each time.')
@@ -30,7 +30,7 @@ const playWithout = (tree: MutatedTree, mutation: Mutation): Promise<readonly Fi
       cwd: tree.folder,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const { code, text } = await outputOf(child)
+    const { code, text } = await readOutput(child)
     // A tree that does not even run proves nothing.
     if (code !== 0) throw new Error(`the histories did not run without "${mutation.rule}":\n${text.slice(-2_000)}`)
     const lines = text.split('\n').filter((line) => line.startsWith('{'))
@@ -40,7 +40,7 @@ const playWithout = (tree: MutatedTree, mutation: Mutation): Promise<readonly Fi
 const told = (finding: Finding): string =>
   `    ${'seed' in finding ? `seed ${finding.seed}` : `story "${finding.story}"`}: ${finding.broke}`
 
-const wantedOf = <Each extends Mutation>(all: readonly Each[]): readonly Each[] =>
+const listWanted = <Each extends Mutation>(all: readonly Each[]): readonly Each[] =>
   all.slice(Number(options.from) - 1).filter(({ rule }) => rule.toLowerCase().includes(options.rule.toLowerCase()))
 
 /** Answers how many rules the histories do not miss. */
@@ -48,7 +48,7 @@ const playHistories = async (): Promise<number> => {
   const tree = await copyTree(parts)
   let missed = 0
   try {
-    const wanted = wantedOf(mutations)
+    const wanted = listWanted(mutations)
     for (const mutation of wanted) {
       const findings = await playWithout(tree, mutation)
       if (findings.length === 0) missed += 1
@@ -61,5 +61,5 @@ const playHistories = async (): Promise<number> => {
   return missed
 }
 
-const unseen = options.reading === true ? await proveReadingRules(wantedOf) : await playHistories()
+const unseen = options.reading === true ? await proveReadingRules(listWanted) : await playHistories()
 process.exitCode = unseen === 0 ? 0 : 1

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
 import { type ReadingMutation, readingMutations } from './reading-rules.ts'
-import { copyTree, type MutatedTree, outputOf } from './tree.ts'
+import { copyTree, type MutatedTree, readOutput } from './tree.ts'
 
 /** What the tests need, besides the packages. */
 const parts = ['src', 'test', 'sandbox', 'prisma', 'package.json', 'tsconfig.json', 'vitest.config.ts']
@@ -25,7 +25,7 @@ interface Ran {
 }
 
 /** The name of a test, its describes before it, as a pattern: what its table fills in may be anything. */
-const patternOf = ({ caughtBy: { test } }: ReadingMutation): string => {
+const buildPattern = ({ caughtBy: { test } }: ReadingMutation): string => {
   const words = test.split(/%[sdifjo]|%\.\d+s/)
   return words.map((each) => each.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)).join('.*')
 }
@@ -34,7 +34,7 @@ const patternOf = ({ caughtBy: { test } }: ReadingMutation): string => {
 const runTests = async (tree: MutatedTree, mutations: readonly ReadingMutation[], what: string): Promise<readonly Ran[]> => {
   const files = [...new Set(mutations.map(({ caughtBy }) => caughtBy.file))]
   const report = path.join(tree.folder, 'report.json')
-  const pattern = `^(?:${[...new Set(mutations.map(patternOf))].join('|')})$`
+  const pattern = `^(?:${[...new Set(mutations.map(buildPattern))].join('|')})$`
   const child = spawn(
     process.execPath,
     [
@@ -43,7 +43,7 @@ const runTests = async (tree: MutatedTree, mutations: readonly ReadingMutation[]
     ],
     { cwd: tree.folder, stdio: ['ignore', 'pipe', 'pipe'] },
   )
-  const { text } = await outputOf(child)
+  const { text } = await readOutput(child)
   const { testResults } = reportSchema.parse(JSON.parse(await readFile(report, 'utf8')))
   const ran = testResults.flatMap(({ assertionResults }) =>
     assertionResults
@@ -62,9 +62,9 @@ const firstLine = (text: string): string => text.split('\n', 1)[0]?.slice(0, 200
 
 /** Runs the test of each rule while the rule is taken out; answers how many of them do not fail. */
 export const proveReadingRules = async (
-  wantedOf: (all: readonly ReadingMutation[]) => readonly ReadingMutation[],
+  listWanted: (all: readonly ReadingMutation[]) => readonly ReadingMutation[],
 ): Promise<number> => {
-  const wanted = wantedOf(readingMutations)
+  const wanted = listWanted(readingMutations)
   const tree = await copyTree(parts)
   let unseen = 0
   try {

@@ -39,7 +39,7 @@ export const copyTree = async (parts: readonly string[]): Promise<MutatedTree> =
 }
 
 /** How a program ended, and all that it has said. */
-export const outputOf = async (child: ChildProcess): Promise<{ readonly code: number; readonly text: string }> => {
+export const readOutput = async (child: ChildProcess): Promise<{ readonly code: number; readonly text: string }> => {
   let text = ''
   const add = (chunk: Buffer): void => {
     text += chunk.toString()

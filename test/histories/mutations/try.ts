@@ -1,6 +1,6 @@
-import { historyOf, seedOf } from '../generator.ts'
+import { buildHistory, countSeed } from '../generator.ts'
 import { play } from '../play.ts'
-import { faultsOf, stories } from '../stories.ts'
+import { listFaults, stories } from '../stories.ts'
 import { openTheatre } from '../theatre.ts'
 
 // Plays the stories, then histories at random until one is not withstood. Prints one line of JSON for what was not: a program of its own,
@@ -21,13 +21,13 @@ const each = async <Item>(items: readonly Item[], work: (item: Item) => Promise<
 
 try {
   await each(stories, async (story) => {
-    const [first] = faultsOf(story, await play(theatre, story.history))
+    const [first] = listFaults(story, await play(theatre, story.history))
     if (first !== undefined) console.log(JSON.stringify({ story: story.name, broke: first }))
   })
   await each(
-    Array.from({ length: count }, (_, index) => seedOf(1, index)),
+    Array.from({ length: count }, (_, index) => countSeed(1, index)),
     async (seed) => {
-      const [first] = faultsOf({}, await play(theatre, historyOf(seed)))
+      const [first] = listFaults({}, await play(theatre, buildHistory(seed)))
       if (first === undefined || failed) return
       failed = true
       console.log(JSON.stringify({ seed, broke: first }))

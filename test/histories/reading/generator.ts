@@ -83,7 +83,7 @@ export const readingHistories: fc.Arbitrary<ReadingHistory> = fc.record({
 })
 
 /** The history of a seed: always the same. */
-export const readingHistoryOf = (seed: number): ReadingHistory => {
+export const buildReadingHistory = (seed: number): ReadingHistory => {
   const [drawn] = fc.sample(readingHistories, { seed, numRuns: 1, unbiased: true })
   if (drawn === undefined) throw new Error('no history was drawn')
   return drawn
@@ -99,5 +99,5 @@ export const shrinkReading = async (
     fc.asyncProperty(readingHistories, async (each) => !(await fails(each))),
     { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: timeLimitMs, markInterruptAsFailure: false },
   )
-  return result.counterexample?.[0] ?? readingHistoryOf(seed)
+  return result.counterexample?.[0] ?? buildReadingHistory(seed)
 }

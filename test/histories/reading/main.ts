@@ -1,6 +1,6 @@
-import { seedOf } from '../generator.ts'
+import { countSeed } from '../generator.ts'
 import type { Theatre } from '../theatre.ts'
-import { readingHistoryOf, shrinkReading } from './generator.ts'
+import { buildReadingHistory, shrinkReading } from './generator.ts'
 import type { ReadingHistory } from './history.ts'
 import { playReading } from './play.ts'
 import { readingStories } from './stories.ts'
@@ -33,7 +33,7 @@ const tell = async (theatre: Theatre, heading: string, history: ReadingHistory):
 
 const tellFailure = async (theatre: Theatre, seed: number, shrink: boolean): Promise<void> => {
   const fails = async (history: ReadingHistory): Promise<boolean> => (await playReading(theatre, history)).violations.length > 0
-  await tell(theatre, `seed ${seed}`, shrink ? await shrinkReading(seed, fails, shrinkMs) : readingHistoryOf(seed))
+  await tell(theatre, `seed ${seed}`, shrink ? await shrinkReading(seed, fails, shrinkMs) : buildReadingHistory(seed))
 }
 
 /** Plays histories of reading and tells what is not withstood; answers whether all were. */
@@ -45,16 +45,16 @@ export const playReadings = async (theatre: Theatre, options: ReadingOptions): P
       withstood = (await tell(theatre, name, history)) && withstood
     return withstood
   }
-  if (only !== null) return tell(theatre, `seed ${only}`, readingHistoryOf(only))
+  if (only !== null) return tell(theatre, `seed ${only}`, buildReadingHistory(only))
   const end = options.from + options.count
   const failed: number[] = []
   let next = options.from
   let done = 0
   const worker = async (): Promise<void> => {
     while (next < end && (options.goOn || failed.length === 0)) {
-      const seed = seedOf(row, next)
+      const seed = countSeed(row, next)
       next += 1
-      const { violations } = await playReading(theatre, readingHistoryOf(seed))
+      const { violations } = await playReading(theatre, buildReadingHistory(seed))
       done += 1
       if (violations.length > 0) {
         failed.push(seed)

@@ -11,7 +11,7 @@ export interface ReadingEvidence {
   readonly sellerId: string
 }
 
-const secondOf = (order: TrueReadingOrder): number => Math.floor(Math.max(order.createdMs, ...order.changedMs) / 1_000)
+const countSecond = (order: TrueReadingOrder): number => Math.floor(Math.max(order.createdMs, ...order.changedMs) / 1_000)
 
 /** Compares what is stored with what is true; answers what does not fit, in words. */
 export const judgeReading = async ({ history, world, client, sellerId }: ReadingEvidence): Promise<string[]> => {
@@ -24,23 +24,23 @@ export const judgeReading = async ({ history, world, client, sellerId }: Reading
     [sellerId],
   )
   const stored = new Map(rows.map((row) => [row.id, row]))
-  const spoilt = history.orders.filter(({ poison }) => poison !== null && poison.untilMs === null)
-  const spoiltSeconds = new Set(spoilt.map(secondOf))
+  const corrupt = history.orders.filter(({ poison }) => poison !== null && poison.untilMs === null)
+  const corruptSeconds = new Set(corrupt.map(countSecond))
   for (const [place, order] of history.orders.entries()) {
-    const id = world.idOf(place)
+    const id = world.findId(place)
     const row = stored.get(id)
     stored.delete(id)
-    const listed = order.hiddenForMs !== null && !spoilt.includes(order)
+    const listed = order.hiddenForMs !== null && !corrupt.includes(order)
     // What shares its second with a record that is never to be had may stand behind it on every page.
-    const reachable = listed && !spoiltSeconds.has(secondOf(order))
+    const reachable = listed && !corruptSeconds.has(countSecond(order))
     if (row === undefined) {
       if (reachable || (order.namedBy !== 'lists' && order.poison === null))
         violations.push(`order ${id} (place ${place}) is not stored`)
       continue
     }
-    if (row.copies !== 1) violations.push(`order ${id} was told ${row.copies} times as new`)
-    if (reachable && row.version !== world.versionOf(order))
-      violations.push(`order ${id} (place ${place}) is stored as version ${row.version}, not ${world.versionOf(order)}`)
+    if (row.copies !== 1) violations.push(`order ${id} was reported ${row.copies} times as new`)
+    if (reachable && row.version !== world.readVersion(order))
+      violations.push(`order ${id} (place ${place}) is stored as version ${row.version}, not ${world.readVersion(order)}`)
   }
   for (const id of stored.keys()) violations.push(`order ${id} is invented`)
 
@@ -56,7 +56,7 @@ export const judgeReading = async ({ history, world, client, sellerId }: Reading
     [sellerId],
   )
   const calm =
-    spoilt.length === 0 &&
+    corrupt.length === 0 &&
     history.temper.is === 'good' &&
     history.rules.every(({ lie, share }) => lie === 'render' && share === 1)
   const { rows: ever } = await client.query<{ text: string }>(
@@ -64,14 +64,14 @@ export const judgeReading = async ({ history, world, client, sellerId }: Reading
     [sellerId],
   )
   if (calm && history.orders.every(({ poison }) => poison === null))
-    for (const { text } of ever) violations.push(`passed over while everything with rows failed: ${text}`)
+    for (const { text } of ever) violations.push(`skipped while everything with rows failed: ${text}`)
   const { rows: alarms } = await client.query(
     `SELECT 1 FROM tallyman.alarms WHERE seller_id = $1 AND kind = 'reading-skipped' AND resolved_at IS NULL`,
     [sellerId],
   )
-  if (skipped.length > 0 !== alarms.length > 0) violations.push(`${skipped.length} parts passed over, ${alarms.length} alarms`)
-  const shown = spoilt.filter(({ hiddenForMs }) => hiddenForMs !== null)
-  if (shown.length === 0) for (const { text } of skipped) violations.push(`still passed over though it can be read: ${text}`)
+  if (skipped.length > 0 !== alarms.length > 0) violations.push(`${skipped.length} parts skipped, ${alarms.length} alarms`)
+  const shown = corrupt.filter(({ hiddenForMs }) => hiddenForMs !== null)
+  if (shown.length === 0) for (const { text } of skipped) violations.push(`still skipped though it can be read: ${text}`)
   if (shown.length > 0 && skipped.length === 0) violations.push('what cannot be read is not told')
   return violations
 }

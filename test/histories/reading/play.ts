@@ -1,10 +1,11 @@
 import { pino } from 'pino'
-import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import type { MarketplaceClient } from '../../../src/clients/client.ts'
+import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
 import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
-import { runSync } from '../../../src/jobs/sync/syncs.ts'
-import type { Database } from '../../../src/store/database.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
+import { runSync } from '../../../src/jobs/sync/engine/syncs.ts'
+import type { Database } from '../../../src/store/db/database.ts'
+import { numbered } from '../../support/changes.ts'
 import { setClock } from '../clock.ts'
 import type { Slot, Theatre } from '../theatre.ts'
 import { lyingEndsMs, type ReadingHistory } from './history.ts'
@@ -22,12 +23,12 @@ export interface ReadingPlayed {
 const hourMs = 3_600_000
 const minuteMs = 60_000
 const beginningMs = Date.UTC(2026, 10, 20, 12)
-/** Within so long after the last lie everything must be as it truly is: a cycle of the daily reading, and what was passed over comes again. */
-const patienceMs = 10 * hourMs
+/** Within so long after the last lie everything must be as it truly is: a cycle of the daily reading, and what was skipped comes again. */
+const maxWaitMs = 10 * hourMs
 /** More runs than that are as bad as no end. */
-const mostRuns = 600
+const maxRuns = 600
 /** More requests than that would not fit beside everything else. */
-const mostRequests = 15_000
+const maxRequests = 15_000
 
 const settings = {
   pageSize: 4,
@@ -52,7 +53,7 @@ interface Stream {
   failures: number
 }
 
-const streamsOf = (history: ReadingHistory): Stream[] => {
+const readStreams = (history: ReadingHistory): Stream[] => {
   const changed = [...new Set(history.orders.map(({ node }) => nodeTypes[node]))]
   const stream = (name: string, whileMs: number, afterMs: number, atMs = 0): Stream => ({
     name,
@@ -121,7 +122,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: ReadingHistory): Pr
       if (dead) throw new Died('the process is dead')
     }
     return {
-      vocabularyOf: slot.database.vocabularyOf,
+      findVocabulary: slot.database.findVocabulary,
       get prisma() {
         alive()
         return slot.database.prisma
@@ -148,8 +149,8 @@ const playIn = async (theatre: Theatre, slot: Slot, history: ReadingHistory): Pr
     }
   }
 
-  const endMs = beginningMs + lyingEndsMs(history) + patienceMs
-  const streams = streamsOf(history)
+  const endMs = beginningMs + lyingEndsMs(history) + maxWaitMs
+  const streams = readStreams(history)
   let runs = 0
   let first = true
   const setTime = async (): Promise<void> => {
@@ -162,7 +163,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: ReadingHistory): Pr
       `INSERT INTO tallyman.erp_event (source, id, type, data, seller_id, status, received_at)
        SELECT '/histories', id, 'erp.order.accepted', jsonb_build_object('purchaseOrderId', id), $1, 'rejected', to_timestamp(at / 1000)
        FROM jsonb_to_recordset($2::jsonb) AS t(id text, at float8, by text) WHERE by = 'event'`,
-      [sellerId, namedOf(history, world.idOf)],
+      [sellerId, formatNamed(history, world.findId)],
     )
     await slot.client.query(
       `WITH given AS (SELECT * FROM jsonb_to_recordset($2::jsonb) AS t(id text, at float8, by text) WHERE by = 'return'), parents AS (
@@ -171,11 +172,11 @@ const playIn = async (theatre: Theatre, slot: Slot, history: ReadingHistory): Pr
        INSERT INTO warehouse.return_lines (seller_id, return_order_id, return_order_line_number, purchase_order_id, quantity, raw, first_seen_at,
          changed_at)
        SELECT $1, return_order_id, 1, return_order_id, 1, '{}', now(), now() FROM parents`,
-      [sellerId, namedOf(history, world.idOf)],
+      [sellerId, formatNamed(history, world.findId)],
     )
     for (;;) {
       const next = streams.reduce((one, other) => (other.atMs < one.atMs ? other : one))
-      if (next.atMs > endMs || runs >= mostRuns) break
+      if (next.atMs > endMs || runs >= maxRuns) break
       nowMs = Math.max(nowMs, next.atMs)
       await setTime()
       runs += 1
@@ -202,9 +203,10 @@ const playIn = async (theatre: Theatre, slot: Slot, history: ReadingHistory): Pr
     }
     nowMs = Math.max(nowMs, endMs)
     await setTime()
+    await numbered(slot.database)
     const violations = await judgeReading({ history, world, client: slot.client, sellerId })
-    if (runs >= mostRuns) violations.push(`no end after ${runs} runs`)
-    if (world.requests() > mostRequests) violations.push(`${world.requests()} requests`)
+    if (runs >= maxRuns) violations.push(`no end after ${runs} runs`)
+    if (world.requests() > maxRequests) violations.push(`${world.requests()} requests`)
     return { violations, requests: world.requests(), runs, trace }
   } finally {
     theatre.marketplace.close(name)
@@ -212,7 +214,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: ReadingHistory): Pr
   }
 }
 
-const namedOf = ({ orders }: ReadingHistory, idOf: (place: number) => string): string =>
+const formatNamed = ({ orders }: ReadingHistory, findId: (place: number) => string): string =>
   JSON.stringify(
-    orders.map(({ createdMs, namedBy }, place) => ({ id: idOf(place), at: beginningMs + Math.min(createdMs, 0), by: namedBy })),
+    orders.map(({ createdMs, namedBy }, place) => ({ id: findId(place), at: beginningMs + Math.min(createdMs, 0), by: namedBy })),
   )

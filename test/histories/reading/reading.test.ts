@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { seedOf } from '../generator.ts'
+import { countSeed } from '../generator.ts'
 import { openTheatre, type Theatre } from '../theatre.ts'
-import { readingHistoryOf } from './generator.ts'
+import { buildReadingHistory } from './generator.ts'
 import { playReading } from './play.ts'
 import { readingStories } from './stories.ts'
 
@@ -28,8 +28,8 @@ describe('generated histories of reading', () => {
   test('are withstood', async () => {
     const broken: string[] = []
     const each = async (index: number): Promise<void> => {
-      const seed = seedOf(1, index)
-      const { violations } = await playReading(theatre, readingHistoryOf(seed))
+      const seed = countSeed(1, index)
+      const { violations } = await playReading(theatre, buildReadingHistory(seed))
       if (violations.length > 0) broken.push(`npm run histories -- --reading --only ${seed}: ${violations.join('; ')}`)
     }
     await Promise.all(Array.from({ length: count }, (_, index) => each(index)))

@@ -55,10 +55,10 @@ export const readingStories: readonly ReadingStory[] = [
       orderAgo(300, { hiddenForMs: null }),
     ],
   }),
-  story('the newest order spoils each list that it is on, for good', {
+  story('the newest order corrupts each list that it is on, for good', {
     orders: [...several(4), orderAgo(-5, { namedBy: 'return', poison: { status: 403, untilMs: null } })],
   }),
-  story('the only order there is spoils each list that it is on, for good', {
+  story('the only order there is corrupts each list that it is on, for good', {
     orders: [orderAgo(-5, { namedBy: 'return', poison: { status: 403, untilMs: null } })],
   }),
   story('lists lag hours behind', {
@@ -70,27 +70,27 @@ export const readingStories: readonly ReadingStory[] = [
     rules: [lying('repeat', 120, { pages: 'further' })],
   }),
   story('a list comes in another order with every page', { orders: several(13), rules: [lying('reorder', 60)] }),
-  story('a record spoils its pages with 500, for ever', {
+  story('a record corrupts its pages with 500, for ever', {
     orders: [...several(12), orderAgo(2 * dayMinutes + 7, { poison: { status: 500, untilMs: null } })],
   }),
-  story('a record spoils its pages with 400, for ever', {
+  story('a record corrupts its pages with 400, for ever', {
     orders: [...several(12), orderAgo(2 * dayMinutes + 7, { poison: { status: 400, untilMs: null } })],
   }),
-  story('a record spoils its pages for three hours', {
+  story('a record corrupts its pages for three hours', {
     orders: [...several(12), orderAgo(2 * dayMinutes + 7, { poison: { status: 500, untilMs: 180 * minuteMs } })],
   }),
-  story('two records next to each other spoil their pages', {
+  story('two records next to each other corrupt their pages', {
     orders: [
       ...several(4),
       orderAgo(2 * dayMinutes + 7, { poison: { status: 500, untilMs: null } }),
       orderAgo(2 * dayMinutes + 8, { poison: { status: 403, untilMs: null } }),
     ],
   }),
-  story('an outage of everything lasts for hours, and nothing is passed over', {
+  story('an outage of everything lasts for hours, and nothing is skipped', {
     orders: [...several(6), orderAgo(-60)],
     rules: [lying('fail', 180, { status: 503 })],
   }),
-  story('answers with rows fail for hours while those without any come, and nothing is passed over', {
+  story('answers with rows fail for hours while those without any come, and nothing is skipped', {
     orders: [...several(8), orderAgo(-60), orderAgo(-70)],
     rules: [lying('render', 300, { status: 503, fromMs: 20 * minuteMs })],
   }),

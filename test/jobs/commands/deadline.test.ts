@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { After } from '../../../src/clock.ts'
-import { leaseMs, type SendingDeadline, startDeadline } from '../../../src/jobs/commands/deadline.ts'
-import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
+import { leaseMs, type SendingDeadline, startDeadline } from '../../../src/jobs/commands/engine/deadline.ts'
+import type { CommandParts } from '../../../src/jobs/commands/engine/engine.ts'
+import type { After } from '../../../src/util/clock.ts'
 
 interface Attempt {
   readonly deadline: SendingDeadline

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { OrderCommandContent } from '../../../src/domain/command.ts'
-import type { LineDecision } from '../../../src/domain/decision.ts'
-import { takeBaseline } from '../../../src/domain/evidence.ts'
-import { available } from '../../../src/domain/units.ts'
-import { decideCommand } from '../../../src/store/command-decisions.ts'
-import { readLedgers } from '../../../src/store/command-ledgers.ts'
-import { readCommandDetail } from '../../../src/store/command-queries.ts'
-import { readCommand } from '../../../src/store/commands.ts'
-import { storeOrder } from '../../../src/store/orders.ts'
-import { readOrder } from '../../../src/store/stored-orders.ts'
+import type { OrderCommandContent } from '../../../src/domain/commands/command.ts'
+import type { LineDecision } from '../../../src/domain/commands/decision.ts'
+import { takeBaseline } from '../../../src/domain/commands/evidence.ts'
+import { available } from '../../../src/domain/orders/units.ts'
+import { decideCommand } from '../../../src/store/commands/command-decisions.ts'
+import { readLedgers } from '../../../src/store/commands/command-ledgers.ts'
+import { readCommandDetail } from '../../../src/store/commands/command-queries.ts'
+import { readCommand } from '../../../src/store/commands/commands.ts'
+import { storeOrder } from '../../../src/store/orders/orders.ts'
+import { readOrder } from '../../../src/store/orders/stored-orders.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
-import { acknowledgement, parcelOf, shipment, storeCommand } from '../../support/commands.ts'
+import { acknowledgement, buildParcel, shipment, storeCommand } from '../../support/commands.ts'
 import { withDatabase } from '../../support/database.ts'
 
 const sellerId = 'seller'
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await stage.database.transaction((tx) => storeOrder(tx, sellerId, new Date('2026-11-20T10:00:00Z'), record))
 })
 
-const bothParcels = shipment(parcelOf('T1', { '1': 2 }), parcelOf('T2', { '1': 1, '2': 2 }))
+const bothParcels = shipment(buildParcel('T1', { '1': 2 }), buildParcel('T2', { '1': 1, '2': 2 }))
 
 /** A held command whose one request may have been applied in part. */
 const held = async (content: OrderCommandContent): Promise<string> => {

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
-import { readConfig } from '../../../src/config.ts'
-import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
-import { renewLease } from '../../../src/store/command-attempts.ts'
-import { decideCommand } from '../../../src/store/command-decisions.ts'
-import { storeOrder } from '../../../src/store/orders.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers/registry.ts'
+import { renewLease } from '../../../src/store/commands/command-attempts.ts'
+import { decideCommand } from '../../../src/store/commands/command-decisions.ts'
+import { storeOrder } from '../../../src/store/orders/orders.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
-import { acknowledgement, parcelOf, shipment, storeCommandIn } from '../../support/commands.ts'
+import { acknowledgement, buildParcel, shipment, storeCommandIn } from '../../support/commands.ts'
 import { withDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { runCommand } from '../../support/run-command.ts'
@@ -133,7 +133,7 @@ describe('what a person decides while a step is about to send', () => {
     const record = orderWith(purchaseOrderId, [lineWith('1', 2, [wireStatus('Acknowledged', 2)])])
     const id = await stage.database.transaction(async (tx) => {
       await storeOrder(tx, sellerId, new Date(), record)
-      return storeCommandIn(tx, { sellerId, purchaseOrderId }, shipment(parcelOf('T1', { '1': 2 })))
+      return storeCommandIn(tx, { sellerId, purchaseOrderId }, shipment(buildParcel('T1', { '1': 2 })))
     })
     await holder.query('BEGIN')
     await holder.query('SELECT 1 FROM warehouse.orders WHERE purchase_order_id = $1 FOR UPDATE', [purchaseOrderId])
@@ -163,7 +163,7 @@ describe('what a person decides while a step is about to send', () => {
 
 describe('a lease that is renewed just as it was found to be over', () => {
   const renewed = `UPDATE tallyman.commands SET leased_until = now() + interval '15 seconds' WHERE id = $1`
-  const standingOf = (id: string) =>
+  const readState = (id: string) =>
     stage.database.query(
       `SELECT c.state, a.outcome FROM tallyman.commands c JOIN tallyman.command_attempts a ON a.command_id = c.id WHERE c.id = $1`,
       id,
@@ -177,7 +177,7 @@ describe('a lease that is renewed just as it was found to be over', () => {
     await waits(lockingTheCommand)
     await holder.query('COMMIT')
     expect(await step).toEqual({ done: true })
-    expect(await standingOf(id)).toEqual([{ state: 'sending', outcome: null }])
+    expect(await readState(id)).toEqual([{ state: 'sending', outcome: null }])
   })
 
   test('keeps a person from deciding', async () => {
@@ -188,7 +188,7 @@ describe('a lease that is renewed just as it was found to be over', () => {
     await waits(lockingTheCommand)
     await holder.query('COMMIT')
     expect(await decision).toEqual({ ok: false, fault: 'not-open', state: 'sending' })
-    expect(await standingOf(id)).toEqual([{ state: 'sending', outcome: null }])
+    expect(await readState(id)).toEqual([{ state: 'sending', outcome: null }])
   })
 })
 

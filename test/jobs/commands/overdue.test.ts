@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createOverdueWatch, reviewOverdueCommands } from '../../../src/jobs/commands/overdue.ts'
-import { moveCommand } from '../../../src/store/command-steps.ts'
-import { readCommand } from '../../../src/store/commands.ts'
+import { createOverdueWatch, reviewOverdueCommands } from '../../../src/jobs/commands/engine/overdue.ts'
+import { moveCommand } from '../../../src/store/commands/command-steps.ts'
+import { readCommand } from '../../../src/store/commands/commands.ts'
 import { acknowledgement, storeCommand } from '../../support/commands.ts'
 import { withDatabase } from '../../support/database.ts'
 
@@ -16,22 +16,30 @@ const openAlarms = async () =>
     ({ kind }) => kind,
   )
 
+const parts = () => ({ database: stage.database, settleTimeMs: 120_000, log: { warn: () => undefined } })
+
 test('a command that is due and that no process works on raises an alarm, and ends with a person', async () => {
   const id = await submit()
-  const parts = { database: stage.database, settleTimeMs: 120_000 }
+  const lines: (readonly [object, string])[] = []
+  const log = { warn: (fields: object, message: string) => void lines.push([fields, message]) }
   const watch = createOverdueWatch()
-  expect(await reviewOverdueCommands(parts, watch)).toBe(0)
+  expect(await reviewOverdueCommands({ ...parts(), log }, watch)).toBe(0)
   await due(id, '20 minutes')
-  expect(await reviewOverdueCommands(parts, watch)).toBe(1)
+  expect(await reviewOverdueCommands({ ...parts(), log }, watch)).toBe(1)
+  expect(lines).toEqual([])
   expect(await openAlarms()).toEqual(['command-waiting'])
   expect((await readCommand(stage.database, id))?.state).toBe('pending')
   await due(id, '25 hours')
-  await reviewOverdueCommands(parts, watch)
+  await reviewOverdueCommands({ ...parts(), log }, watch)
   expect((await readCommand(stage.database, id))?.state).toBe('held')
+  expect(lines).toEqual([
+    [
+      { seller_id: 'nobody-serves-me', purchase_order_id: '1', command_id: id, kind: 'acknowledge' },
+      'command held: an operator must confirm, reject or retry it',
+    ],
+  ])
   expect(await openAlarms()).toContain('command-held')
 })
-
-const parts = () => ({ database: stage.database, settleTimeMs: 120_000 })
 
 test('after a long downtime nothing is held before the processes that are up have left it alone', async () => {
   const id = await submit()

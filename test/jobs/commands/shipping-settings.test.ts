@@ -2,25 +2,26 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { NextFault } from '../../../sandbox/faults/schema.ts'
-import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
 import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
 import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
-import { readConfig } from '../../../src/config.ts'
-import { shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
-import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { shippingSettingsSchema } from '../../../src/domain/campaigns/shipping-settings.ts'
+import type { CommandParts } from '../../../src/jobs/commands/engine/engine.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher } from '../../../src/jobs/events/fetch-order.ts'
-import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
-import { decideCommand } from '../../../src/store/command-decisions.ts'
-import { insertCommands } from '../../../src/store/command-steps.ts'
-import { dueCommands, headCommand } from '../../../src/store/commands.ts'
-import { recordSellers } from '../../../src/store/sellers.ts'
-import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers/registry.ts'
+import { storeShippingSettings } from '../../../src/store/campaigns/shipping-settings.ts'
+import { decideCommand } from '../../../src/store/commands/command-decisions.ts'
+import { insertCommands } from '../../../src/store/commands/command-steps.ts'
+import { findDueCommands, findHeadCommand } from '../../../src/store/commands/commands.ts'
+import { recordSellers } from '../../../src/store/sellers/sellers.ts'
 import { sendJson, startMarketplace } from '../../clients/servers.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
+import { numbered } from '../../support/changes.ts'
 import { withDatabase } from '../../support/database.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
@@ -102,7 +103,7 @@ interface State {
   readonly evidence: { readonly verdict: string; readonly explanation?: string } | null
   readonly outcomes: readonly string[]
 }
-const stateOf = async (id: string): Promise<State> => {
+const findState = async (id: string): Promise<State> => {
   const [row] = await stage.database.query<State>(
     `SELECT state, reason, evidence,
        ARRAY(SELECT outcome FROM tallyman.command_attempts WHERE command_id = c.id ORDER BY attempt) AS outcomes
@@ -118,7 +119,7 @@ const settle = async (id: string, until = ''): Promise<State> => {
   const deadline = performance.now() + 20_000
   for (;;) {
     const outcome = await runCommand(parts, id, { signal: AbortSignal.timeout(30_000), log })
-    const state = await stateOf(id)
+    const state = await findState(id)
     if (['confirmed', 'rejected', 'held', until].includes(state.state)) return state
     if (performance.now() > deadline) throw new Error(`command is still ${state.state}`)
     if ('runAgainAt' in outcome) await delay(Math.max(0, outcome.runAgainAt.getTime() - Date.now()))
@@ -137,7 +138,9 @@ const said = async (): Promise<string> =>
     await stage.database.query<{ words: string }>(`SELECT string_agg(failure::text, ' ') AS words FROM tallyman.command_attempts`)
   )[0]?.words ?? ''
 const changes = async () =>
-  (await stage.database.query<{ type: string }>('SELECT type FROM warehouse.changes ORDER BY seq')).map(({ type }) => type)
+  (await (await numbered(stage.database)).query<{ type: string }>('SELECT type FROM warehouse.changes ORDER BY seq')).map(
+    ({ type }) => type,
+  )
 const creations = async () =>
   (await sandbox.effects()).filter((effect) => effect.sellerId === sellerId).map((effect) => effect.kind)
 const requests = async (method: string) => {
@@ -224,11 +227,11 @@ describe('the creation of shipping settings', () => {
 
   test('sends nothing when settings are known to exist by then', async () => {
     const [first, second] = [await submit(), await submit({ shippingPriority: 'COST_SAVINGS' })]
-    expect(await headCommand(stage.database, sellerId, 'shipping-settings')).toBe(first)
-    expect(await dueCommands(stage.database, 10)).toEqual([first])
+    expect(await findHeadCommand(stage.database, sellerId, 'shipping-settings')).toBe(first)
+    expect(await findDueCommands(stage.database, 10)).toEqual([first])
     // The second waits for the first.
     expect(await runCommand(parts, second, { signal: AbortSignal.timeout(30_000), log })).toEqual({ done: true })
-    expect((await stateOf(second)).state).toBe('pending')
+    expect((await findState(second)).state).toBe('pending')
     expect((await settle(first)).state).toBe('confirmed')
     expect(await settle(second)).toMatchObject({
       state: 'rejected',
@@ -322,7 +325,7 @@ describe('the creation of shipping settings', () => {
     const alarms = await stage.database.query<{ message: string }>('SELECT message FROM tallyman.alarms WHERE subject = $1', id)
     expect(alarms).toEqual([
       {
-        message: `create-shipping-settings: the marketplace does not let the account-level setting be read back; look at the shipping settings of the account and then confirm, reject or retry command ${id}`,
+        message: `create-shipping-settings: the marketplace does not let the account-level setting be read back; check the shipping settings of the account, then confirm, reject or retry command ${id}`,
       },
     ])
     const decision = { commandId: id, actor: 'kim', reason: 'seen in the seller centre' }
@@ -404,7 +407,7 @@ describe('the creation of shipping settings', () => {
     const posted: string[] = []
     const server = await startMarketplace(({ method, body }, response) => {
       if (method === 'POST') posted.push(body)
-      sendJson(response, 200, (posted[0] ?? '').replace('"48 State"', '"48 State\\u0000"'))
+      sendJson(response, 200, (posted[0] ?? '').replace('"48 State"', '"48 State","area":1e200000'))
     })
     await sellers.close()
     sellers = registryAt(server.url)
@@ -418,7 +421,7 @@ describe('the creation of shipping settings', () => {
     const server = await startMarketplace(({ method }, response) => {
       if (method === 'POST') return sendJson(response, 401, { errors: [{ code: 'UNAUTHORIZED.GMP_GATEWAY_API' }] })
       const text = JSON.stringify({ simplifiedShippingSettings: settings() })
-      sendJson(response, 200, text.replace('"48 State"', '"48 State\\u0000"'))
+      sendJson(response, 200, text.replace('"48 State"', '"48 State","area":1e200000'))
     })
     await sellers.close()
     sellers = registryAt(server.url)
@@ -430,10 +433,10 @@ describe('the creation of shipping settings', () => {
     expect(await runCommand(parts, id, job)).toMatchObject({
       reason: expect.stringContaining('of the account-level setting cannot be stored, so nothing is sent'),
     })
-    expect(await stateOf(id)).toMatchObject({ state: 'pending', outcomes: ['not-sent'] })
+    expect(await findState(id)).toMatchObject({ state: 'pending', outcomes: ['not-sent'] })
   })
 
-  test('whose read-back says "none" does not undo what was stored while that answer was under way', async () => {
+  test('whose read-back says "none" does not undo what was stored while that answer was in progress', async () => {
     const asked = Promise.withResolvers<void>()
     const mayAnswer = Promise.withResolvers<void>()
     const server = await startMarketplace(async ({ method }, response) => {
@@ -499,10 +502,10 @@ describe('the creation of shipping settings', () => {
       sellers,
       fetcher: createOrderFetcher({
         database: stage.database,
-        ordersOf: (sellerId) => sellers.client(sellerId).of(ordersEndpoint),
+        getOrdersClient: (sellerId) => sellers.client(sellerId).of(ordersEndpoint),
         quiet: log,
       }),
-      wake: (commands: readonly { readonly id: string }[]) => void woken.push(...commands.map(({ id }) => id)),
+      onStored: (commandIds: readonly string[]) => void woken.push(...commandIds),
     }
     const event = (id: string) => ({
       source: 'urn:erp',

@@ -1,24 +1,26 @@
 import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createInProcessBudget, type RateBudget } from '../../../src/clients/budget.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
-import { readConfig } from '../../../src/config.ts'
-import type { OrderCommandContent } from '../../../src/domain/command.ts'
-import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
-import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
-import { readCommand } from '../../../src/store/commands.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
-import { storeOrder } from '../../../src/store/orders.ts'
-import { pauseSeller, recordSellers } from '../../../src/store/sellers.ts'
-import { acknowledgement, cancellation, parcelOf, shipment, storeCommand } from '../../support/commands.ts'
+import type { RateBudget } from '../../../src/clients/rate-limit/budget.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import type { OrderCommandContent } from '../../../src/domain/commands/command.ts'
+import type { CommandParts } from '../../../src/jobs/commands/engine/engine.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers/registry.ts'
+import { readCommand } from '../../../src/store/commands/commands.ts'
+import { type Database, openDatabase } from '../../../src/store/db/database.ts'
+import { storeOrder } from '../../../src/store/orders/orders.ts'
+import { pauseSeller, recordSellers } from '../../../src/store/sellers/sellers.ts'
+import { numbered } from '../../support/changes.ts'
+import { acknowledgement, buildParcel, cancellation, shipment, storeCommand } from '../../support/commands.ts'
 import { withDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
-import { vocabularyOf } from '../../support/vocabulary.ts'
+import { findVocabulary } from '../../support/vocabulary.ts'
 
 const sellerId = 'sandbox-seller'
 const count = 12
@@ -59,7 +61,7 @@ const sellersAt = (
 
 /** A process that works on commands. */
 const startProcess = (owner: string, url = sandbox.url, requestTimeoutMs = 5_000, budget?: RateBudget): CommandParts => {
-  const database = openDatabase({ vocabularyOf, url: stage.url, connections: 6 })
+  const database = openDatabase({ findVocabulary, url: stage.url, connections: 6 })
   cleanUps.push(() => database.close())
   return {
     database,
@@ -97,12 +99,12 @@ beforeEach(async () => {
     storeCommand(stage.database, { sellerId, purchaseOrderId }, content)
   for (const order of orders) await settle(acknowledging, await store(acknowledgement, order))
   for (const [number, order] of orders.entries()) {
-    commands.push(await store(shipment(parcelOf(`T${number}`, { '1': 1 })), order))
+    commands.push(await store(shipment(buildParcel(`T${number}`, { '1': 1 })), order))
   }
 })
 
 /** How the shipments stand. */
-const statesOf = async (): Promise<ReadonlySet<string>> =>
+const parseStates = async (): Promise<ReadonlySet<string>> =>
   new Set(
     (await stage.database.prisma.command.findMany({ where: { kind: 'ship' }, select: { state: true } })).map(
       ({ state }) => state,
@@ -127,7 +129,7 @@ const expectOneEffectEach = async (): Promise<void> => {
   }
 }
 
-const transactionsOf = async (database: Database): Promise<number> => {
+const readTransactions = async (database: Database): Promise<number> => {
   const [row] = await database.query<{ groups: number }>(
     `SELECT count(DISTINCT xmin::text)::int AS groups FROM tallyman.commands WHERE kind = 'ship'`,
   )
@@ -137,10 +139,10 @@ const transactionsOf = async (database: Database): Promise<number> => {
 test('commands that are ready together are committed together, each with its own result', async () => {
   const one = startProcess('one')
   await Promise.all(commands.map((id) => settle(one, id)))
-  expect(await statesOf()).toEqual(new Set(['confirmed']))
+  expect(await parseStates()).toEqual(new Set(['confirmed']))
   await expectOneEffectEach()
-  expect(await transactionsOf(stage.database)).toBeLessThan(count)
-  const changes = await stage.database.prisma.change.findMany({
+  expect(await readTransactions(stage.database)).toBeLessThan(count)
+  const changes = await (await numbered(stage.database)).prisma.change.findMany({
     where: { type: 'command.confirmed', commandId: { in: commands } },
   })
   expect(changes.map(({ commandId }) => commandId).toSorted()).toEqual(commands.toSorted())
@@ -149,7 +151,7 @@ test('commands that are ready together are committed together, each with its own
 test('two processes with the same commands send each of them once', async () => {
   const [one, two] = [startProcess('one'), startProcess('two')]
   await Promise.all([...commands.map((id) => settle(one, id)), ...commands.toReversed().map((id) => settle(two, id))])
-  await eventually(async () => expect(await statesOf()).toEqual(new Set(['confirmed'])))
+  await eventually(async () => expect(await parseStates()).toEqual(new Set(['confirmed'])))
   await expectOneEffectEach()
   const attempts = await stage.database.prisma.commandAttempt.findMany({
     where: { commandId: { in: commands } },
@@ -181,10 +183,10 @@ test('a group whose process is gone between intent and answer is read back, and 
   const abandoned = commands.map((id) => runCommand(dying, id, { signal: killed.signal, log }).catch(() => undefined))
   await eventually(async () => {
     expect(passed).toBe(count)
-    expect(await statesOf()).toEqual(new Set(['sending']))
+    expect(await parseStates()).toEqual(new Set(['sending']))
   })
   // All intents stand, by fewer commits than there are commands.
-  expect(await transactionsOf(stage.database)).toBeLessThan(count)
+  expect(await readTransactions(stage.database)).toBeLessThan(count)
   // The process is gone, and its leases end.
   await dying.database.close()
   killed.abort()
@@ -192,7 +194,7 @@ test('a group whose process is gone between intent and answer is read back, and 
   await stage.database.execute(`UPDATE tallyman.commands SET leased_until = now() - interval '1 second'`)
   const heir = startProcess('heir')
   await Promise.all(commands.map((id) => settle(heir, id)))
-  expect(await statesOf()).toEqual(new Set(['confirmed']))
+  expect(await parseStates()).toEqual(new Set(['confirmed']))
   await expectOneEffectEach()
 })
 
@@ -271,13 +273,17 @@ describe('the last call of an hour, which its command gives up for one that is w
     return effects.flat().filter(({ kind }) => kind === 'shipped').length
   }
 
-  test('is made for that one, though another process puts it off meanwhile', async () => {
+  test('is made for that one with the next look, though another process puts it off meanwhile', async () => {
     const two = startProcess('two', sandbox.url, 5_000, budget)
     const looks: unknown[] = []
     expect(await runMeanwhile(async () => looks.push(await run(two, earlier)))).toMatchObject({
-      reason: 'a command that is wanted earlier goes first',
+      reason: 'a command with an earlier deadline goes first',
     })
     expect(looks).toEqual([expect.objectContaining({ reason: 'the rate budget is used up' })])
+    expect(await shipped()).toBe(0)
+    // The later one is due when the other was, which is now.
+    expect(await run(two, later)).toMatchObject({ reason: 'a command with an earlier deadline goes first' })
+    expect(await run(two, earlier)).toEqual({ done: true })
     expect(await shipped()).toBe(1)
     expect((await readCommand(stage.database, earlier))?.state).toBe('confirmed')
     expect(await budget.take(sellerId, ship)).toMatchObject({ granted: false })
@@ -290,7 +296,7 @@ describe('the last call of an hour, which its command gives up for one that is w
     ['that one is held', `state = 'held'`],
   ])('is there again where %s meanwhile', async (_name, becomes) => {
     const change = () => stage.database.execute(`UPDATE tallyman.commands SET ${becomes} WHERE id = $1`, earlier)
-    expect(await runMeanwhile(change)).toMatchObject({ reason: 'a command that is wanted earlier goes first' })
+    expect(await runMeanwhile(change)).toMatchObject({ reason: 'a command with an earlier deadline goes first' })
     expect(await shipped()).toBe(0)
     expect(await budget.take(sellerId, ship)).toMatchObject({ granted: true })
   })

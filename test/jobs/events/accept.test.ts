@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { VocabularyOf } from '../../../src/domain/vocabulary.ts'
+import type { FindVocabulary } from '../../../src/domain/values/vocabulary.ts'
 import { type AcceptParts, acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
-import { type EventKey, type EventsVerdict, type IncomingEvent, readEvents } from '../../../src/store/events.ts'
-import { isDatabaseAway } from '../../../src/store/faults.ts'
+import { isDatabaseUnavailable } from '../../../src/store/db/errors.ts'
+import { type EventKey, type EventsResult, type IncomingEvent, readEvents } from '../../../src/store/events/events.ts'
+import { numbered } from '../../support/changes.ts'
 import { withDatabase } from '../../support/database.ts'
-import { accepted as acceptanceOf, dispatchOf, toldParcel } from '../../support/events.ts'
+import { accepted as acceptanceOf, buildDispatch, reportedParcel } from '../../support/events.ts'
 import { eventually } from '../../support/eventually.ts'
 import { charge, orderLine, purchaseOrder } from '../../support/orders.ts'
 import { seedOrder } from '../../support/store.ts'
@@ -28,7 +29,7 @@ const accepted = (purchaseOrderId: string, id: string = randomUUID()): IncomingE
 
 const shipped = (purchaseOrderId: string, quantity: number, id: string = randomUUID(), sku = 'A'): IncomingEvent => ({
   source: 'urn:erp',
-  ...dispatchOf({ purchaseOrderId }, id, toldParcel(`T-${id}`, { sku, quantity })),
+  ...buildDispatch({ purchaseOrderId }, id, reportedParcel(`T-${id}`, { sku, quantity })),
 })
 
 /** It has waited for so long. */
@@ -50,16 +51,16 @@ const processAll = async (events: AcceptParts) => {
   return { accepted: of('accepted'), rejected: of('rejected'), waiting: of('received') }
 }
 
-const receiptsOf = (verdict: EventsVerdict) => {
+const listReceipts = (verdict: EventsResult) => {
   if (!verdict.ok) throw new Error(`not accepted: ${JSON.stringify(verdict)}`)
   return verdict.receipts
 }
-const faultsOf = (verdict: EventsVerdict) => {
+const listFaults = (verdict: EventsResult) => {
   if (verdict.ok || verdict.reason !== 'invalid') throw new Error('was not found wrong')
   return verdict.faults
 }
 const counts = async () => {
-  const [row] = await stage.database.query<{ events: number; commands: number; changes: number }>(
+  const [row] = await (await numbered(stage.database)).query<{ events: number; commands: number; changes: number }>(
     `SELECT (SELECT count(*) FROM tallyman.erp_event)::int AS events, (SELECT count(*) FROM tallyman.commands)::int AS commands,
        (SELECT count(*) FROM warehouse.changes)::int AS changes`,
   )
@@ -73,7 +74,7 @@ const insertRow = (event: IncomingEvent) =>
     event.type,
     JSON.stringify(event.data),
   )
-const statusOf = async (id: string) => {
+const findStatus = async (id: string) => {
   const [row] = await stage.database.query<{ status: string; problem: { errors: unknown[] } | null }>(
     'SELECT status, problem FROM tallyman.erp_event WHERE id = $1',
     id,
@@ -86,13 +87,13 @@ describe('an event of a stored order', () => {
     await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop)
     const event = shipped('1', 2, 'e-1')
-    const [first] = receiptsOf(await acceptEvents(events, [event], signal))
+    const [first] = listReceipts(await acceptEvents(events, [event], signal))
     expect(first).toMatchObject({ id: 'e-1', source: 'urn:erp', status: 'accepted', state: 'accepted' })
     expect(first?.commands).toHaveLength(1)
     expect(events.woken).toEqual(first?.commands)
 
     const reordered = { ...event, data: Object.fromEntries(Object.entries(event.data as object).reverse()) }
-    const [second] = receiptsOf(await acceptEvents(events, [reordered], signal))
+    const [second] = listReceipts(await acceptEvents(events, [reordered], signal))
     expect(second).toEqual({ ...first, status: 'duplicate' })
     expect(await counts()).toMatchObject({ events: 1, commands: 1 })
     expect(shop.state.asked).toBe(0)
@@ -114,7 +115,7 @@ describe('an event of a stored order', () => {
     await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 1)]))
     const events = parts(stage.database, shop)
     const verdicts = await Promise.all(Array.from({ length: 12 }, () => acceptEvents(events, [shipped('1', 1, 'e-1')], signal)))
-    const receipts = verdicts.flatMap(receiptsOf)
+    const receipts = verdicts.flatMap(listReceipts)
     expect(receipts.filter(({ status }) => status === 'accepted')).toHaveLength(1)
     expect(new Set(receipts.flatMap(({ commands }) => commands)).size).toBe(1)
     expect(await counts()).toMatchObject({ events: 1, commands: 1 })
@@ -125,7 +126,8 @@ describe('an event of a stored order', () => {
     const events = parts(stage.database, shop)
     const verdicts = await Promise.all(Array.from({ length: 10 }, () => acceptEvents(events, [shipped('1', 1)], signal)))
     expect(verdicts.filter(({ ok }) => ok)).toHaveLength(5)
-    for (const verdict of verdicts) if (!verdict.ok) expect(faultsOf(verdict)[0]?.path).toBe('data.parcels[0].lines[0].quantity')
+    for (const verdict of verdicts)
+      if (!verdict.ok) expect(listFaults(verdict)[0]?.path).toBe('data.parcels[0].lines[0].quantity')
     expect(await counts()).toMatchObject({ events: 5, commands: 5 })
   })
 
@@ -164,27 +166,32 @@ describe('a shipment of an order that is still Created', () => {
   test('is acknowledged first, once, whichever events come and however', async () => {
     await seedOrder(stage.database, 's-1', created('1'))
     const events = parts(stage.database, shop)
-    const [first] = receiptsOf(await acceptEvents(events, [shipped('1', 1), shipped('1', 1)], signal))
+    const [first] = listReceipts(await acceptEvents(events, [shipped('1', 1), shipped('1', 1)], signal))
     expect(first?.commands).toHaveLength(2)
-    receiptsOf(await acceptEvents(events, [shipped('1', 1)], signal))
+    listReceipts(await acceptEvents(events, [shipped('1', 1)], signal))
     expect(await kinds()).toEqual(['acknowledge', 'ship', 'ship', 'ship'])
   })
 
   test('needs no acknowledgement after one by the ERP, and a new one after that was rejected', async () => {
     await seedOrder(stage.database, 's-1', created('1'))
     const events = parts(stage.database, shop)
-    receiptsOf(await acceptEvents(events, [accepted('1'), shipped('1', 1)], signal))
+    listReceipts(await acceptEvents(events, [accepted('1'), shipped('1', 1)], signal))
     expect(await kinds()).toEqual(['acknowledge', 'ship'])
     await stage.database.execute(`UPDATE tallyman.commands SET state = 'rejected', settled_at = now() WHERE kind = 'acknowledge'`)
-    receiptsOf(await acceptEvents(events, [shipped('1', 1)], signal))
+    listReceipts(await acceptEvents(events, [shipped('1', 1)], signal))
     expect(await kinds()).toEqual(['acknowledge', 'ship', 'acknowledge', 'ship'])
   })
 
   test('is refused where the settings say so', async () => {
     await seedOrder(stage.database, 's-1', created('1'))
-    const rules = () => ({ now: new Date(), shipUnacknowledged: 'refuse' as const, fullPriceRefundsAll: false })
+    const rules = () => ({
+      now: new Date(),
+      shipUnacknowledged: 'refuse' as const,
+      fullPriceRefundsAll: false,
+      correctsShipments: false,
+    })
     const events = parts(stage.database, shop, ['s-1'], { rules })
-    expect(faultsOf(await acceptEvents(events, [shipped('1', 1)], signal))).toMatchObject([{ path: 'data.purchaseOrderId' }])
+    expect(listFaults(await acceptEvents(events, [shipped('1', 1)], signal))).toMatchObject([{ path: 'data.purchaseOrderId' }])
     expect(await kinds()).toEqual([])
   })
 })
@@ -195,16 +202,20 @@ test('a shipment is checked against the carriers and the clock of its own seller
     now: new Date(sellerId === 's-1' ? '2026-11-20T09:00:00Z' : '2026-11-21T00:00:00Z'),
     shipUnacknowledged: 'refuse' as const,
     fullPriceRefundsAll: false,
+    correctsShipments: false,
   })
-  const vocabularyOf: VocabularyOf = (sellerId) => ({ ...vocabulary, carriers: sellerId === 's-1' ? new Set(['FedEx']) : null })
-  const events = parts({ ...stage.database, vocabularyOf }, shop, ['s-1', 's-2'], { rules })
+  const findVocabulary: FindVocabulary = (sellerId) => ({
+    ...vocabulary,
+    carriers: sellerId === 's-1' ? new Set(['FedEx']) : null,
+  })
+  const events = parts({ ...stage.database, findVocabulary }, shop, ['s-1', 's-2'], { rules })
   const of = (sellerId: string): IncomingEvent => {
     const event = shipped('1', 1)
     return { ...event, data: { ...(event.data as object), sellerId } }
   }
-  const faults = faultsOf(await acceptEvents(events, [of('s-1')], signal))
+  const faults = listFaults(await acceptEvents(events, [of('s-1')], signal))
   expect(faults.map(({ path }) => path).sort()).toEqual(['data.parcels[0].shippedAt', 'data.parcels[0].trackingUrl'])
-  expect(receiptsOf(await acceptEvents(events, [of('s-2')], signal))).toMatchObject([{ state: 'accepted' }])
+  expect(listReceipts(await acceptEvents(events, [of('s-2')], signal))).toMatchObject([{ state: 'accepted' }])
 })
 
 test('a credit of the whole price is refused where the marketplace of its seller gives back tax too', async () => {
@@ -215,23 +226,27 @@ test('a credit of the whole price is refused where the marketplace of its seller
     now: new Date(),
     shipUnacknowledged: 'refuse' as const,
     fullPriceRefundsAll: sellerId === 's-1',
+    correctsShipments: false,
   })
-  const vocabularyOf: VocabularyOf = (sellerId) => ({ ...vocabulary, carriers: sellerId === 's-1' ? new Set(['FedEx']) : null })
-  const events = parts({ ...stage.database, vocabularyOf }, shop, ['s-1', 's-2'], { rules })
+  const findVocabulary: FindVocabulary = (sellerId) => ({
+    ...vocabulary,
+    carriers: sellerId === 's-1' ? new Set(['FedEx']) : null,
+  })
+  const events = parts({ ...stage.database, findVocabulary }, shop, ['s-1', 's-2'], { rules })
   const of = (sellerId: string): IncomingEvent => ({
     source: 'urn:erp',
     id: `credit-${sellerId}`,
     type: 'erp.credit.issued',
     data: { sellerId, purchaseOrderId: '1', lines: [{ sku: 'A', quantity: 1, reason: 'DamagedItem', amount: '10.00' }] },
   })
-  expect(faultsOf(await acceptEvents(events, [of('s-1')], signal))).toMatchObject([
+  expect(listFaults(await acceptEvents(events, [of('s-1')], signal))).toMatchObject([
     { path: 'data.lines[0].amount', message: expect.stringContaining('15 USD') },
   ])
-  expect(receiptsOf(await acceptEvents(events, [of('s-2')], signal))).toMatchObject([{ state: 'accepted' }])
+  expect(listReceipts(await acceptEvents(events, [of('s-2')], signal))).toMatchObject([{ state: 'accepted' }])
 })
 
 describe('a wrong event', () => {
-  test('is told every fault by its path and leaves no trace', async () => {
+  test('gets every fault by its path and leaves no trace', async () => {
     await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const before = await counts()
     const wrong: IncomingEvent = {
@@ -248,7 +263,7 @@ describe('a wrong event', () => {
       },
     }
     const verdict = await acceptEvents(parts(stage.database, shop), [wrong], signal)
-    const paths = faultsOf(verdict).map(({ path }) => path)
+    const paths = listFaults(verdict).map(({ path }) => path)
     for (const path of [
       'data.lines[0].quantity',
       'data.lines[1].reason',
@@ -267,7 +282,7 @@ describe('a wrong event', () => {
     const before = await counts()
     const batch = [shipped('1', 2), shipped('1', 2), { ...accepted('1'), type: 'erp.unheard' }]
     const verdict = await acceptEvents(parts(stage.database, shop), batch, signal)
-    expect(faultsOf(verdict).map(({ index, path }) => `${index} ${path}`)).toEqual([
+    expect(listFaults(verdict).map(({ index, path }) => `${index} ${path}`)).toEqual([
       '1 data.parcels[0].lines[0].quantity',
       '2 type',
     ])
@@ -288,22 +303,22 @@ describe('a wrong event', () => {
   ])('is refused for %s', async (_, data, path) => {
     await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const verdict = await acceptEvents(parts(stage.database, shop), [{ ...accepted('1'), data }], signal)
-    expect(faultsOf(verdict)[0]?.path).toMatch(path)
+    expect(listFaults(verdict)[0]?.path).toMatch(path)
   })
 
   test('must name its seller when there are several', async () => {
     await seedOrder(stage.database, 's-2', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop, ['s-1', 's-2'])
-    expect(faultsOf(await acceptEvents(events, [accepted('1')], signal))).toMatchObject([{ path: 'data.sellerId' }])
+    expect(listFaults(await acceptEvents(events, [accepted('1')], signal))).toMatchObject([{ path: 'data.sellerId' }])
     const named = { ...accepted('1'), data: { purchaseOrderId: '1', sellerId: 's-2' } }
-    expect(receiptsOf(await acceptEvents(events, [named], signal))).toMatchObject([{ state: 'accepted' }])
+    expect(listReceipts(await acceptEvents(events, [named], signal))).toMatchObject([{ state: 'accepted' }])
   })
 })
 
 describe('an event of an order that is not stored', () => {
   test('fetches and stores it', async () => {
     shop.orders.set('1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
-    const [receipt] = receiptsOf(await acceptEvents(parts(stage.database, shop), [shipped('1', 3)], signal))
+    const [receipt] = listReceipts(await acceptEvents(parts(stage.database, shop), [shipped('1', 3)], signal))
     expect(receipt).toMatchObject({ state: 'accepted' })
     expect(receipt?.commands).toHaveLength(1)
     expect(shop.state.asked).toBe(1)
@@ -311,14 +326,14 @@ describe('an event of an order that is not stored', () => {
 
   test('is wrong when the marketplace knows none', async () => {
     const verdict = await acceptEvents(parts(stage.database, shop), [accepted('1')], signal)
-    expect(faultsOf(verdict)).toMatchObject([{ index: 0, path: 'data.purchaseOrderId' }])
+    expect(listFaults(verdict)).toMatchObject([{ index: 0, path: 'data.purchaseOrderId' }])
     expect(await counts()).toEqual({ events: 0, commands: 0, changes: 0 })
   })
 
   test('waits while the marketplace cannot be asked, keeps its place before later ones, and is decided afterwards', async () => {
     shop.state.failure = new Error('no route')
     const events = parts(stage.database, shop)
-    const [waiting] = receiptsOf(await acceptEvents(events, [shipped('1', 2, 'e-1')], signal))
+    const [waiting] = listReceipts(await acceptEvents(events, [shipped('1', 2, 'e-1')], signal))
     expect(waiting).toEqual({ source: 'urn:erp', id: 'e-1', status: 'accepted', state: 'received', commands: [], problem: null })
     expect(await processAll(events)).toEqual({ accepted: 0, rejected: 0, waiting: 1 })
     expect(shop.state.asked).toBe(1)
@@ -328,9 +343,9 @@ describe('an event of an order that is not stored', () => {
     events.clock.nowMs += 600_000
     // The later event brings the order; the earlier one is decided first and takes its units first.
     const verdict = await acceptEvents(events, [shipped('1', 2, 'e-2')], signal)
-    expect(faultsOf(verdict)).toMatchObject([{ path: 'data.parcels[0].lines[0].quantity' }])
+    expect(listFaults(verdict)).toMatchObject([{ path: 'data.parcels[0].lines[0].quantity' }])
     expect(await processReceivedEvent(events, { source: 'urn:erp', id: 'e-1' }, signal)).toBe('settled')
-    const [again] = receiptsOf(await acceptEvents(events, [shipped('1', 2, 'e-1')], signal))
+    const [again] = listReceipts(await acceptEvents(events, [shipped('1', 2, 'e-1')], signal))
     expect(again).toMatchObject({ status: 'duplicate', state: 'accepted' })
     expect(again?.commands).toHaveLength(1)
     expect(events.woken).toEqual(again?.commands)
@@ -355,16 +370,16 @@ describe('an event of an order that is not stored', () => {
     expect(await processAll(events)).toEqual({ accepted: 0, rejected: 0, waiting: 1 })
     await waited('e-1', 2)
     expect(await processAll(events)).toEqual({ accepted: 0, rejected: 1, waiting: 0 })
-    expect(await statusOf('e-1')).toMatchObject({
+    expect(await findStatus('e-1')).toMatchObject({
       status: 'rejected',
       problem: { status: 422, errors: [{ path: 'data.purchaseOrderId' }] },
     })
-    const [receipt] = receiptsOf(await acceptEvents(events, [accepted('1', 'e-1')], signal))
+    const [receipt] = listReceipts(await acceptEvents(events, [accepted('1', 'e-1')], signal))
     expect(receipt).toMatchObject({ status: 'duplicate', state: 'rejected', commands: [], problem: { code: 'invalid-event' } })
     expect(await stage.database.query('SELECT kind, subject FROM tallyman.alarms')).toEqual([
       { kind: 'event-rejected', subject: 'urn:erp e-1' },
     ])
-    expect(await stage.database.query(`SELECT type, purchase_order_id FROM warehouse.changes`)).toEqual([
+    expect(await (await numbered(stage.database)).query(`SELECT type, purchase_order_id FROM warehouse.changes`)).toEqual([
       { type: 'event.rejected', purchase_order_id: '1' },
     ])
   })
@@ -381,14 +396,14 @@ describe('the SQL inbox', () => {
     await insertRow(shipped('2', 1, 'r-5'))
     await waited('r-5', 2)
     expect(await processAll(events)).toEqual({ accepted: 2, rejected: 3, waiting: 0 })
-    expect((await statusOf('r-1'))?.status).toBe('accepted')
-    expect(await statusOf('r-2')).toMatchObject({
+    expect((await findStatus('r-1'))?.status).toBe('accepted')
+    expect(await findStatus('r-2')).toMatchObject({
       status: 'rejected',
       problem: { errors: [{ path: 'data.parcels[0].lines[0].quantity' }] },
     })
-    expect((await statusOf('r-3'))?.status).toBe('accepted')
-    expect(await statusOf('r-4')).toMatchObject({ status: 'rejected', problem: { errors: [{ path: 'type' }] } })
-    expect(await statusOf('r-5')).toMatchObject({ status: 'rejected' })
+    expect((await findStatus('r-3'))?.status).toBe('accepted')
+    expect(await findStatus('r-4')).toMatchObject({ status: 'rejected', problem: { errors: [{ path: 'type' }] } })
+    expect(await findStatus('r-5')).toMatchObject({ status: 'rejected' })
     const commands = await stage.database.query<{ event_id: string }>('SELECT event_id FROM tallyman.commands ORDER BY sequence')
     expect(commands.map((row) => row.event_id)).toEqual(['r-1', 'r-3'])
     expect(await processAll(events)).toEqual({ accepted: 0, rejected: 0, waiting: 0 })
@@ -411,7 +426,7 @@ describe('the SQL inbox', () => {
     await Promise.all(Array.from({ length: 4 }, () => processAll(events)))
     expect(await stage.database.prisma.erpEvent.count({ where: { status: 'accepted' } })).toBe(20)
     expect(await counts()).toMatchObject({ events: 20, commands: 20 })
-    const [receipt] = receiptsOf(await acceptEvents(events, [shipped('1', 1, 'r-3')], signal))
+    const [receipt] = listReceipts(await acceptEvents(events, [shipped('1', 1, 'r-3')], signal))
     expect(receipt?.status).toBe('duplicate')
   })
 
@@ -422,12 +437,12 @@ describe('the SQL inbox', () => {
     await insertRow(shipped('2', 1, 'r-1'))
     await insertRow(shipped('1', 1, 'r-2'))
     expect(await processAll(events)).toEqual({ accepted: 1, rejected: 0, waiting: 1 })
-    expect((await statusOf('r-1'))?.status).toBe('received')
+    expect((await findStatus('r-1'))?.status).toBe('received')
   })
 })
 
 describe('while somebody else holds the rows of orders', () => {
-  const acceptedOf = (sellerId: string, purchaseOrderId: string): IncomingEvent => ({
+  const buildAccepted = (sellerId: string, purchaseOrderId: string): IncomingEvent => ({
     source: 'urn:erp',
     ...acceptanceOf({ purchaseOrderId, sellerId }, randomUUID()),
   })
@@ -454,8 +469,8 @@ describe('while somebody else holds the rows of orders', () => {
     await seedOrder(stage.database, 's-2', purchaseOrder('FREE', [orderLine('1', 'A', 1)]))
     const events = parts(stage.database, shop, ['s-1', 's-2'])
     const { release } = await hold()
-    const blocked = Promise.all(names.map((name) => acceptEvents(events, [acceptedOf('s-1', name)], signal)))
-    expect(await acceptEvents(events, [acceptedOf('s-2', 'FREE')], signal)).toMatchObject({ ok: true })
+    const blocked = Promise.all(names.map((name) => acceptEvents(events, [buildAccepted('s-1', name)], signal)))
+    expect(await acceptEvents(events, [buildAccepted('s-2', 'FREE')], signal)).toMatchObject({ ok: true })
     // In the end one of them waits in the queue of its lock, for longer than a first try does.
     await eventually(async () => {
       const waiting = await stage.database.query(
@@ -463,9 +478,9 @@ describe('while somebody else holds the rows of orders', () => {
       )
       expect(waiting).toHaveLength(1)
     })
-    expect(await acceptEvents(events, [acceptedOf('s-2', 'FREE')], signal)).toMatchObject({ ok: true })
+    expect(await acceptEvents(events, [buildAccepted('s-2', 'FREE')], signal)).toMatchObject({ ok: true })
     await release()
-    for (const verdict of await blocked) expect(receiptsOf(verdict)).toMatchObject([{ status: 'accepted' }])
+    for (const verdict of await blocked) expect(listReceipts(verdict)).toMatchObject([{ status: 'accepted' }])
   })
 
   test('a post that is given up meanwhile says that the rows are held, and has done nothing', async () => {
@@ -476,7 +491,7 @@ describe('while somebody else holds the rows of orders', () => {
     stop.abort()
     const error: unknown = await given.catch((thrown: unknown) => thrown)
     await release()
-    expect(isDatabaseAway(error)).toBe(true)
+    expect(isDatabaseUnavailable(error)).toBe(true)
     expect(await counts()).toMatchObject({ events: 0, commands: 0 })
   })
 })

@@ -1,29 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import { Decimal } from 'decimal.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
 import { vocabulary } from '../../../src/clients/marketplace/vocabulary.ts'
-import { readConfig } from '../../../src/config.ts'
-import { refundPayloadSchema } from '../../../src/domain/command.ts'
-import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { refundPayloadSchema } from '../../../src/domain/commands/command.ts'
+import type { CommandParts } from '../../../src/jobs/commands/engine/engine.ts'
 import { type AcceptParts, acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { dryRunEvents } from '../../../src/jobs/events/dry-run.ts'
-import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
-import type { EventForecast, IncomingEvent } from '../../../src/store/events.ts'
-import { storeOrder } from '../../../src/store/orders.ts'
-import { recordSellers } from '../../../src/store/sellers.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers/registry.ts'
+import type { EventForecast, IncomingEvent } from '../../../src/store/events/events.ts'
+import { storeOrder } from '../../../src/store/orders/orders.ts'
+import { recordSellers } from '../../../src/store/sellers/sellers.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
+import { numbered } from '../../support/changes.ts'
 import { withDatabase } from '../../support/database.ts'
-import { randomOf } from '../../support/random.ts'
+import { buildRandom } from '../../support/random.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
-/** So many random events; `DRY_RUN_EVENTS=2000` for more. */
+/** So many random events; `DRY_RUN_EVENTS=2000 DRY_RUN_SEED=…` for more, and others. */
 const eventCount = Number(process.env['DRY_RUN_EVENTS'] ?? 200)
-const seed = Number(process.env['DRY_RUN_SEED'] ?? Date.now() % 1_000_000)
+const seed = Number(process.env['DRY_RUN_SEED'] ?? 20_260_310)
 
 const sellerId = 'sandbox-seller'
 const stage = withDatabase()
@@ -42,7 +43,7 @@ beforeAll(async () => {
     display: null,
     requestTimeoutMs: 5_000,
     profiles,
-    budget: createInProcessBudget({ limitOf: () => ({ tokens: 1_000_000, perMs: 60_000 }) }),
+    budget: createInProcessBudget({ findLimit: () => ({ tokens: 1_000_000, perMs: 60_000 }) }),
     log,
     hooks: {},
     createClient: createMarketplaceClient,
@@ -59,9 +60,14 @@ beforeAll(async () => {
     database,
     sellers,
     fetcher: { ensure: async () => ({ presence: 'later', reason: 'nobody is asked', againInMs: null }) },
-    wake: () => undefined,
+    onStored: () => undefined,
     // Faults quote the time.
-    rules: () => ({ now: new Date('2026-03-10T00:00:00Z'), shipUnacknowledged: 'acknowledge-first', fullPriceRefundsAll: false }),
+    rules: () => ({
+      now: new Date('2026-03-10T00:00:00Z'),
+      shipUnacknowledged: 'acknowledge-first',
+      fullPriceRefundsAll: false,
+      correctsShipments: false,
+    }),
   }
   const onSettled = async () => undefined
   commands = { database, sellers, owner: 'test', requestTimeoutMs: 5_000, settleTimeMs: 10_000, onSettled }
@@ -71,12 +77,12 @@ afterAll(async () => {
   await sandbox.stop()
 })
 
-const dryRun = (posted: readonly IncomingEvent[]) => dryRunEvents({ ...events, clientOf: sellers.client }, posted)
+const dryRun = (posted: readonly IncomingEvent[]) => dryRunEvents({ ...events, findClient: sellers.client }, posted)
 
 // ── chance ───────────────────────────────────────────────────────────────────────────────────────────────
 
-const chance = randomOf(seed)
-const oneOf = <Item>(items: readonly Item[]): Item => {
+const chance = buildRandom(seed)
+const pickOne = <Item>(items: readonly Item[]): Item => {
   const item = items[Math.floor(chance() * items.length)]
   if (item === undefined) throw new Error('nothing to choose from')
   return item
@@ -96,7 +102,7 @@ interface Placed {
 const place = async (): Promise<Placed> => {
   const lines = Array.from({ length: upTo(3) }, (_, index) => ({
     lineNumber: String(index + 1),
-    sku: oneOf(skus),
+    sku: pickOne(skus),
     quantity: upTo(4),
     unitPrice: `${upTo(40)}.${10 + upTo(80)}`,
     tax: `0.${10 + upTo(80)}`,
@@ -113,19 +119,19 @@ const place = async (): Promise<Placed> => {
 const lineRef = ({ lines }: Placed) => {
   const quantity = rarely() ? 99 : upTo(2)
   if (rarely()) return { quantity }
-  if (rarely()) return { sku: oneOf(skus), quantity }
-  const { lineNumber, sku } = oneOf(lines)
+  if (rarely()) return { sku: pickOne(skus), quantity }
+  const { lineNumber, sku } = pickOne(lines)
   return chance() < 0.5 ? { lineNumber, quantity } : { sku, quantity }
 }
 
-const dataOf = (type: string, order: Placed): object => {
+const buildData = (type: string, order: Placed): object => {
   const { purchaseOrderId } = order
   const lineRefs = () => Array.from({ length: upTo(2) }, () => lineRef(order))
   const about = { purchaseOrderId, ...(rarely() ? { sellerId: 'nobody' } : {}), ...(rarely() ? { erpNumber: '7' } : {}) }
   switch (type) {
     case 'erp.shipment.dispatched': {
       const parcels = Array.from({ length: upTo(2) }, () => ({
-        carrier: rarely() ? '' : oneOf(['UPS', 'FedEx']),
+        carrier: rarely() ? '' : pickOne(['UPS', 'FedEx']),
         [rarely() ? 'trackingNo' : 'trackingNumber']: `1Z${Math.floor(chance() * 1e12)}`,
         shippedAt: rarely() ? '2999-01-01T00:00:00Z' : '2026-03-01T09:30:00Z',
         lines: lineRefs(),
@@ -135,14 +141,14 @@ const dataOf = (type: string, order: Placed): object => {
     case 'erp.lines.unfulfillable':
       return {
         ...about,
-        lines: lineRefs().map((line) => ({ ...line, reason: rarely() ? 'Because' : oneOf(vocabulary.cancelReasons) })),
+        lines: lineRefs().map((line) => ({ ...line, reason: rarely() ? 'Because' : pickOne(vocabulary.cancelReasons) })),
       }
     case 'erp.credit.issued':
       return {
         ...about,
         lines: lineRefs().map((line) => ({
           ...line,
-          reason: rarely() ? 'Because' : oneOf(vocabulary.refundReasons),
+          reason: rarely() ? 'Because' : pickOne(vocabulary.refundReasons),
           ...(chance() < 0.4 ? { amount: rarely() ? '1.234' : `${upTo(20)}.50` } : {}),
           ...(chance() < 0.2 ? { currency: rarely() ? 'EUR' : 'usd' } : {}),
         })),
@@ -167,19 +173,19 @@ const types = [
 const posted: IncomingEvent[] = []
 
 const randomEvent = (orders: readonly Placed[]): IncomingEvent => {
-  const again = rarely() && posted.length > 0 ? oneOf(posted) : null
+  const again = rarely() && posted.length > 0 ? pickOne(posted) : null
   if (again !== null) return rarely(0.3) ? { ...again, data: { purchaseOrderId: 'another' } } : again
-  const type = rarely(0.01) ? 'erp.shipping-settings.defined' : rarely(0.01) ? 'erp.unheard' : oneOf(types)
-  const order = oneOf(orders)
+  const type = rarely(0.01) ? 'erp.shipping-settings.defined' : rarely(0.01) ? 'erp.unheard' : pickOne(types)
+  const order = pickOne(orders)
   const named = rarely(0.02) ? { ...order, purchaseOrderId: 'not-stored' } : order
-  return { source: '/erp', id: randomUUID(), type, data: rarely(0.01) ? 'text' : dataOf(type, named) }
+  return { source: '/erp', id: randomUUID(), type, data: rarely(0.01) ? 'text' : buildData(type, named) }
 }
 
 // ── what really happens ──────────────────────────────────────────────────────────────────────────────────
 
 /** Of every table: its rows, who wrote them, and who locked them. */
 const allRows = async (): Promise<unknown> => {
-  const tables = await stage.database.query<{ name: string }>(
+  const tables = await (await numbered(stage.database)).query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
      WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`,
   )
@@ -200,7 +206,7 @@ interface RealCommand {
   readonly request: object | null
 }
 
-const commandsOf = (ids: readonly string[]): Promise<readonly RealCommand[]> =>
+const listCommands = (ids: readonly string[]): Promise<readonly RealCommand[]> =>
   stage.database.query<RealCommand>(
     `SELECT c.id, c.kind, c.state, c.reason, c.payload,
        COALESCE((SELECT json_agg(json_build_object('lineNumber', l.line_number, 'quantity', l.quantity) ORDER BY l.line_number)
@@ -211,7 +217,7 @@ const commandsOf = (ids: readonly string[]): Promise<readonly RealCommand[]> =>
   )
 
 /** Added up here from what is stored, tax and fees included. */
-const moneyOf = ({ kind, payload }: RealCommand): EventForecast['commands'][number]['money'] => {
+const findMoney = ({ kind, payload }: RealCommand): EventForecast['commands'][number]['money'] => {
   if (kind !== 'refund') return null
   const charges = refundPayloadSchema.parse(payload).lines.flatMap((line) => line.charges)
   const parts = charges.flatMap(({ amount, tax, taxAndOtherFees }) => [amount, tax?.amount ?? 0, taxAndOtherFees?.amount ?? 0])
@@ -237,7 +243,7 @@ interface Told {
   readonly id: string
 }
 
-/** Compares what was told with what the same events come to. Answers what is to be compared once the commands have run. */
+/** Compares what was reported with what the same events come to. Answers what is to be compared once the commands have run. */
 const compare = async (batch: readonly IncomingEvent[], told: readonly EventForecast[]): Promise<readonly Told[]> => {
   expect(told.map(({ source, id }) => ({ source, id }))).toEqual(batch.map(({ source, id }) => ({ source, id })))
   const verdict = await acceptEvents(events, batch, signal)
@@ -267,9 +273,9 @@ const compare = async (batch: readonly IncomingEvent[], told: readonly EventFore
     }
     if (receipt.state === 'received') expect(problem?.code).toBe('order-not-stored')
     else expect(problem).toBeNull()
-    const real = await commandsOf(receipt.commands)
+    const real = await listCommands(receipt.commands)
     expect(planned.map(({ kind, lines, money }) => ({ kind, lines: inOrder(lines), money }))).toEqual(
-      real.map((command) => ({ kind: command.kind, lines: command.lines, money: moneyOf(command) })),
+      real.map((command) => ({ kind: command.kind, lines: command.lines, money: findMoney(command) })),
     )
     found.push(...planned.flatMap((forecast, at) => ({ forecast, id: real[at]?.id ?? '' })))
   }
@@ -299,7 +305,7 @@ describe('a dry run', () => {
         if (chance() < 0.6) await settle()
       }
       await settle()
-      const real = new Map((await commandsOf(told.map(({ id }) => id))).map((command) => [command.id, command]))
+      const real = new Map((await listCommands(told.map(({ id }) => id))).map((command) => [command.id, command]))
       for (const { forecast, id } of told) {
         const command = real.get(id)
         expect(forecast.request, JSON.stringify([forecast, command?.state, command?.reason])).toEqual(command?.request)

@@ -1,11 +1,13 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { createInProcessBudget, shareOf } from '../../../src/clients/budget.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
+import { computeShare } from '../../../src/clients/rate-limit/budget.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher, type OrderPresence } from '../../../src/jobs/events/fetch-order.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
-import { pauseSeller, recordSellers } from '../../../src/store/sellers.ts'
+import { unreadableOrders } from '../../../src/store/alarms/alarm-conditions.ts'
+import { pauseSeller, recordSellers } from '../../../src/store/sellers/sellers.ts'
 import { wireOrderSample } from '../../clients/samples.ts'
 import { type Answer, generousLimits, sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
 import { withDatabase } from '../../support/database.ts'
@@ -28,11 +30,17 @@ const startFetcherAt = async (answer: Answer, limits = generousLimits) => {
   const { url, seen } = await startMarketplace(answer)
   const { client } = startClient(url, { budget: createInProcessBudget({ limits }) })
   const sellers = { only: () => 'S-1', has: () => true }
-  const ordersOf = () => client.of(ordersEndpoint)
+  const getOrdersClient = () => client.of(ordersEndpoint)
   clock.nowMs = 1_000_000
-  const parts = { database: stage.database, ordersOf, quiet: { warn: () => undefined }, secondAskMs: 20, now: () => clock.nowMs }
+  const parts = {
+    database: stage.database,
+    getOrdersClient,
+    quiet: { warn: () => undefined },
+    secondAskMs: 20,
+    now: () => clock.nowMs,
+  }
   const fetcher = createOrderFetcher(parts)
-  const accept = { database: stage.database, sellers, fetcher, wake: () => undefined }
+  const accept = { database: stage.database, sellers, fetcher, onStored: () => undefined }
   const asked = () => seen.filter(({ target }) => target !== '/v3/token').length
   const ensure = (purchaseOrderId = '108', { signal } = new AbortController()): Promise<OrderPresence> =>
     fetcher.ensure({ sellerId: 'S-1', purchaseOrderId }, signal)
@@ -98,6 +106,27 @@ test('an order that cannot be asked for is asked for again when its marketplace 
   expect(await ensure('109')).toMatchObject({ presence: 'later', againInMs: 1_500 })
   clock.nowMs += 1_500
   expect(await ensure()).toMatchObject({ presence: 'later', againInMs: 4_000 })
+})
+
+test('an order that cannot be read raises its alarm at once, and its event says so for as long as it waits', async () => {
+  const wire: object = wireOrderSample('108')
+  const { ensure, asked } = await startFetcher([200, { order: { ...wire, orderLines: 'none' } }], [200, { order: wire }])
+  const reason = expect.stringMatching(/^order 108 cannot be read \(orderLines: .*\); it is record \d+ of the quarantine$/)
+  expect(await ensure('108')).toMatchObject({ presence: 'later', reason })
+  const before = asked()
+  expect(await ensure('108')).toMatchObject({ presence: 'later', reason })
+  expect(asked()).toBe(before)
+  expect(await stage.database.query('SELECT seller_id, kind, message FROM tallyman.alarms')).toEqual([
+    {
+      seller_id: 'S-1',
+      kind: 'order-unreadable',
+      message: "order 108 cannot be read: the marketplace's records are in quarantine and not stored",
+    },
+  ])
+  await stage.database.execute(`UPDATE tallyman.quarantined_records SET observed_at = observed_at - interval '1 minute'`)
+  clock.nowMs += 2_000
+  expect(await ensure('108')).toEqual({ presence: 'stored' })
+  expect(await unreadableOrders(stage.database)).toEqual([])
 })
 
 test('orders that cannot be asked for at the same time fail together: the pause grows once', async () => {
@@ -201,11 +230,11 @@ test('a post is answered in time though its orders are not: its events wait, and
 })
 
 test('lookups of a seller take a share of the budget, and leave the rest to others', async () => {
-  const budget = createInProcessBudget({ limitOf: (_sellerId, { limit }) => shareOf(limit, 0.002) })
+  const budget = createInProcessBudget({ findLimit: (_sellerId, { limit }) => computeShare(limit, 0.002) })
   const { ensure, asked } = await startFetcher([200, { order: wireOrderSample('108') }])
   const fetcher = createOrderFetcher({
     database: stage.database,
-    ordersOf: () => ({ get: async () => null }),
+    getOrdersClient: () => ({ get: async () => null }),
     quiet: { warn: () => undefined },
     mayAsk: (sellerId) => budget.take(sellerId, ordersEndpoint.operations.get),
     secondAskMs: 1,

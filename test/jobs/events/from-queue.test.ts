@@ -7,12 +7,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createEventQueue, type EventQueueParts } from '../../../src/jobs/events/from-queue.ts'
 import { createLogger, createQuietLog } from '../../../src/observability/log.ts'
 import { createMetrics } from '../../../src/observability/metrics.ts'
-import { createQueueBackend } from '../../../src/queues/backend.ts'
+import { createQueueBackend } from '../../../src/queues/backend/backend.ts'
 import { serveInbound } from '../../../src/queues/inbound.ts'
 import { createQueueRuntime } from '../../../src/queues/runtime.ts'
-import { recordSellers } from '../../../src/store/sellers.ts'
+import { recordSellers } from '../../../src/store/sellers/sellers.ts'
 import { withDatabase } from '../../support/database.ts'
-import { accepted, cloudEvent, dispatchOf, toldParcel } from '../../support/events.ts'
+import { accepted, buildDispatch, cloudEvent, reportedParcel } from '../../support/events.ts'
 import { eventually } from '../../support/eventually.ts'
 import { orderLine, purchaseOrder } from '../../support/orders.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../../support/redis.ts'
@@ -114,7 +114,7 @@ const suite = (name: string, open: () => Promise<Store & { close(): Promise<void
       }, 20_000)
     const acceptance = (purchaseOrderId: string) => cloudEvent(accepted({ purchaseOrderId }, randomUUID()))
     const shipment = (purchaseOrderId: string, quantity: number) =>
-      cloudEvent(dispatchOf({ purchaseOrderId }, randomUUID(), toldParcel('1Z', { lineNumber: '1', quantity })))
+      cloudEvent(buildDispatch({ purchaseOrderId }, randomUUID(), reportedParcel('1Z', { lineNumber: '1', quantity })))
 
     test('a job completes with the verdict of its event, and keeps none of its data', async () => {
       const outcomes = await consume()

@@ -3,8 +3,8 @@ import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { dryRunEvents } from '../../../src/jobs/events/dry-run.ts'
 import type { AcceptParts } from '../../../src/jobs/events/parts.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
-import { createServing, type Serving } from '../../../src/jobs/serving.ts'
-import { readStoredEvent } from '../../../src/store/events.ts'
+import { createServing, type Serving } from '../../../src/jobs/sellers/serving.ts'
+import { readStoredEvent } from '../../../src/store/events/events.ts'
 import { withDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { orderLine, purchaseOrder } from '../../support/orders.ts'
@@ -16,11 +16,15 @@ const { signal } = new AbortController()
 const source = 'urn:erp'
 
 /** The parts of a process that serves these sellers; its marketplace knows no order. */
-const processOf = (sellerIds: readonly string[], patienceMs?: number): AcceptParts & { readonly serving: Serving } => {
+const buildProcess = (sellerIds: readonly string[], heartbeatTimeoutMs?: number): AcceptParts & { readonly serving: Serving } => {
   const only = () => (sellerIds.length === 1 ? (sellerIds[0] ?? null) : null)
   const configured = (sellerId: string) => ({ sellerId, credentialsFingerprint: 'f', resumes: 0 })
   const sellers = { ids: () => sellerIds, only, configured }
-  const serving = createServing({ database: stage.database, sellers, ...(patienceMs === undefined ? {} : { patienceMs }) })
+  const serving = createServing({
+    database: stage.database,
+    sellers,
+    ...(heartbeatTimeoutMs === undefined ? {} : { heartbeatTimeoutMs }),
+  })
   return { ...parts(stage.database, marketplace(), sellerIds, { only: serving.only, settleTimeMs: 0 }), serving }
 }
 const insert = (id: string, data: object) =>
@@ -51,7 +55,7 @@ describe('an event without sellerId, where two processes serve a seller each', (
     ['the one that began first', 0, 1],
     ['the one that began last', 1, 0],
   ])('has the same fault in both, whichever looks first: %s', async (_, first, second) => {
-    const both = [processOf(['s-1']), processOf(['s-2'])] as const
+    const both = [buildProcess(['s-1']), buildProcess(['s-2'])] as const
     for (const { serving } of both) await serving.begin('start')
     await both[0].serving.say()
     // What the first said before the second began may be over: it says it again every few seconds.
@@ -68,14 +72,14 @@ describe('an event without sellerId, where two processes serve a seller each', (
   })
 
   test('is stored when it names its seller, whichever of them is posted to, and decided by the one that serves it', async () => {
-    const both = [processOf(['s-1']), processOf(['s-2'])] as const
+    const both = [buildProcess(['s-1']), buildProcess(['s-2'])] as const
     for (const { serving } of both) await serving.begin('start')
     await seedOrder(stage.database, 's-2', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const event = { source, id: 'e-1', type: 'erp.order.accepted', data: { sellerId: 's-2', purchaseOrderId: '1' } }
-    const clientOf = (sellerId: string): never => {
+    const findClient = (sellerId: string): never => {
       throw new Error(`no request to ${sellerId} is worded here`)
     }
-    expect(await dryRunEvents({ ...both[0], clientOf }, [event])).toMatchObject([
+    expect(await dryRunEvents({ ...both[0], findClient }, [event])).toMatchObject([
       {
         would: 'accepted',
         commands: [],
@@ -86,7 +90,7 @@ describe('an event without sellerId, where two processes serve a seller each', (
       ok: true,
       receipts: [{ state: 'received', commands: [] }],
     })
-    expect(await look(both[0], 'e-1')).toEqual({ elsewhere: 's-2' })
+    expect(await look(both[0], 'e-1')).toEqual({ servedByOther: 's-2' })
     expect(await look(both[1], 'e-1')).toBe('settled')
     expect(await stored('e-1')).toMatchObject({ state: 'accepted', sellerId: 's-2' })
     // Nobody serves it any more.
@@ -95,25 +99,25 @@ describe('an event without sellerId, where two processes serve a seller each', (
   })
 
   test('is decided when it names its seller, by the process that serves it, and not put off by the other', async () => {
-    const both = [processOf(['s-1']), processOf(['s-2'])] as const
+    const both = [buildProcess(['s-1']), buildProcess(['s-2'])] as const
     for (const { serving } of both) await serving.begin('start')
     await seedOrder(stage.database, 's-2', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     await insert('r-1', { sellerId: 's-2', purchaseOrderId: '1' })
     const before = await readStoredEvent(stage.database, { source, id: 'r-1' })
-    expect(await look(both[0], 'r-1')).toEqual({ elsewhere: 's-2' })
+    expect(await look(both[0], 'r-1')).toEqual({ servedByOther: 's-2' })
     expect({ ...(await readStoredEvent(stage.database, { source, id: 'r-1' })), waitedMs: 0 }).toEqual({ ...before, waitedMs: 0 })
     expect(await look(both[1], 'r-1')).toBe('settled')
     expect(await stored('r-1')).toMatchObject({ state: 'accepted', sellerId: 's-2' })
   })
 
   test('belongs to whom it was given while one seller was served, when another comes', async () => {
-    const one = processOf(['s-1'])
+    const one = buildProcess(['s-1'])
     await one.serving.begin('start')
     // No order yet: it waits, and is of this seller.
     await insert('r-1', { purchaseOrderId: '1' })
     await look({ ...one, settleTimeMs: 3_600_000 }, 'r-1')
     expect(await stored('r-1')).toMatchObject({ state: 'received', sellerId: 's-1' })
-    await processOf(['s-2']).serving.begin('start')
+    await buildProcess(['s-2']).serving.begin('start')
     await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     expect(await look(one, 'r-1')).toBe('settled')
     expect(await stored('r-1')).toMatchObject({ state: 'accepted', sellerId: 's-1' })
@@ -122,12 +126,12 @@ describe('an event without sellerId, where two processes serve a seller each', (
 
 describe('an event without sellerId, where another seller was served once', () => {
   test('waits, by HTTP and in the inbox, until it is clear that nobody serves the other one any more', async () => {
-    await processOf(['s-2']).serving.begin('start')
-    const one = processOf(['s-1'], 400)
+    await buildProcess(['s-2']).serving.begin('start')
+    const one = buildProcess(['s-1'], 400)
     await one.serving.begin('start')
     await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     await insert('r-1', { purchaseOrderId: '1' })
-    const unsure = processOf(['s-1'])
+    const unsure = buildProcess(['s-1'])
     await unsure.serving.begin('settings')
     expect(await look(unsure, 'r-1')).toMatchObject({ dueInMs: 15_000 })
     expect(await stored('r-1')).toMatchObject({ state: 'received', sellerId: null })
@@ -149,15 +153,15 @@ describe('an event without sellerId, where another seller was served once', () =
   })
 
   test('is decided at once when that is a week ago, or when there has never been another', async () => {
-    const one = processOf(['s-1'])
+    const one = buildProcess(['s-1'])
     await one.serving.begin('start')
     expect(await one.serving.only(stage.database)).toEqual({ kind: 'one', sellerId: 's-1' })
-    await processOf(['s-2']).serving.begin('start')
+    await buildProcess(['s-2']).serving.begin('start')
     expect(await one.serving.only(stage.database)).toEqual({ kind: 'several' })
     await silentFor('s-2', 130)
     expect(await one.serving.only(stage.database)).toMatchObject({ kind: 'unsure' })
     await silentFor('s-2', 8 * 86_400)
     expect(await one.serving.only(stage.database)).toEqual({ kind: 'one', sellerId: 's-1' })
-    expect(await processOf(['s-1', 's-2']).serving.only(stage.database)).toEqual({ kind: 'several' })
+    expect(await buildProcess(['s-1', 's-2']).serving.only(stage.database)).toEqual({ kind: 'several' })
   })
 })

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
-import { commandsOfEvent } from '../../../src/store/command-queries.ts'
-import type { IncomingEvent } from '../../../src/store/events.ts'
-import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
+import { storeShippingSettings } from '../../../src/store/campaigns/shipping-settings.ts'
+import { listEventCommands } from '../../../src/store/commands/command-queries.ts'
+import type { IncomingEvent } from '../../../src/store/events/events.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
 import { withDatabase } from '../../support/database.ts'
 import { orderLine, purchaseOrder } from '../../support/orders.ts'
@@ -52,7 +52,7 @@ describe('an event that defines shipping settings', () => {
     const first = await acceptEvents(events, [defined('e-1')], signal)
     expect(first).toMatchObject({ ok: true, receipts: [{ status: 'accepted', state: 'accepted' }] })
     expect(await acceptEvents(events, [defined('e-1')], signal)).toMatchObject({ ok: true, receipts: [{ status: 'duplicate' }] })
-    expect(await commandsOfEvent(stage.database, 'urn:erp', 'e-1')).toMatchObject([
+    expect(await listEventCommands(stage.database, 'urn:erp', 'e-1')).toMatchObject([
       {
         id: events.woken[0],
         sellerId: 's-1',
@@ -67,7 +67,7 @@ describe('an event that defines shipping settings', () => {
     expect(events.woken).toHaveLength(1)
   })
 
-  test('is told every fault by its path and leaves no trace', async () => {
+  test('gets every fault by its path and leaves no trace', async () => {
     const [ups, usps] = settings().accountConfigs.carrierConfigs
     const wrong = settings({
       shippingPriority: '',

@@ -1,8 +1,8 @@
-import type { ParsedRecord } from '../../../src/clients/record.ts'
-import type { PurchaseOrder } from '../../../src/domain/order.ts'
+import type { ParsedRecord } from '../../../src/clients/http/record.ts'
+import type { PurchaseOrder } from '../../../src/domain/orders/order.ts'
 import type { AcceptParts } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher, type EventSellers } from '../../../src/jobs/events/fetch-order.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/store/db/database.ts'
 
 /** A marketplace that answers with the orders it is given, counts questions, and fails when told to. */
 export const marketplace = () => {
@@ -47,12 +47,12 @@ export const parts = (
     clock,
     fetcher: createOrderFetcher({
       database,
-      ordersOf: () => shop,
+      getOrdersClient: () => shop,
       quiet: { warn: () => undefined },
       secondAskMs: 5,
       now: () => clock.nowMs,
     }),
-    wake: (commands) => woken.push(...commands.map(({ id }) => id)),
+    onStored: (commandIds) => void woken.push(...commandIds),
     ...more,
   }
 }

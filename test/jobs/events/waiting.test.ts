@@ -1,13 +1,14 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { maxFaultsKept } from '../../../src/domain/event-bounds.ts'
+import { maxFaultsKept } from '../../../src/domain/events/event-bounds.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import type { AcceptParts } from '../../../src/jobs/events/parts.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { rejectByPerson } from '../../../src/jobs/events/reject.ts'
 import { reviewEvents, reviewWaitingEvents } from '../../../src/jobs/events/review.ts'
-import { dueEvents, readStoredEvent } from '../../../src/store/events.ts'
-import { readOverview } from '../../../src/store/operator-queries.ts'
+import { readOverview } from '../../../src/store/commands/operator-queries.ts'
+import { findDueEvents, readStoredEvent } from '../../../src/store/events/events.ts'
+import { numbered } from '../../support/changes.ts'
 import { withDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 import { orderLine, purchaseOrder } from '../../support/orders.ts'
@@ -36,10 +37,10 @@ const insert = (id: string, data: string, type = 'erp.order.accepted', receivedD
   )
 /** Looks at every row that is due, once. */
 const processDue = async (events: AcceptParts) => {
-  for (const key of await dueEvents(stage.database, 1_000)) await processReceivedEvent(events, key, signal)
+  for (const key of await findDueEvents(stage.database, 1_000)) await processReceivedEvent(events, key, signal)
 }
-const stateOf = async (id: string) => (await readStoredEvent(stage.database, { source, id }))?.state
-const problemOf = async (id: string) => (await readStoredEvent(stage.database, { source, id }))?.problem
+const findState = async (id: string) => (await readStoredEvent(stage.database, { source, id }))?.state
+const buildProblem = async (id: string) => (await readStoredEvent(stage.database, { source, id }))?.problem
 const alarms = (kind: string) =>
   stage.database.query<{ seller_id: string; subject: string; message: string }>(
     'SELECT seller_id, subject, message FROM tallyman.alarms WHERE kind = $1 AND resolved_at IS NULL ORDER BY id',
@@ -71,7 +72,7 @@ describe('a row of the SQL inbox', () => {
     } finally {
       await other.end()
     }
-    expect(await stateOf('r-1')).toBe('accepted')
+    expect(await findState('r-1')).toBe('accepted')
   })
 
   test.each([
@@ -84,12 +85,12 @@ describe('a row of the SQL inbox', () => {
     const events = parts(stage.database, shop)
     await insert('r-1', `{"purchaseOrderId": ${id}}`)
     await acceptEvents(events, [{ source, id: 'e-1', type: 'erp.order.accepted', data: { purchaseOrderId: '1' } }], signal)
-    expect(await stateOf('r-1')).toBe('accepted')
+    expect(await findState('r-1')).toBe('accepted')
     const commands = await stage.database.query<{ event_id: string }>('SELECT event_id FROM tallyman.commands ORDER BY sequence')
     expect(commands.map((row) => row.event_id)).toEqual(['r-1', 'e-1'])
     await insert('r-2', `{"purchaseOrderId": ${id}}`)
     await processDue(events)
-    expect(await stateOf('r-2')).toBe('accepted')
+    expect(await findState('r-2')).toBe('accepted')
   })
 
   test.each([
@@ -110,7 +111,7 @@ describe('a row of the SQL inbox', () => {
     const event = { source, id: 'e-1', type: 'erp.order.accepted', data: { purchaseOrderId: '1' } }
     expect(await acceptEvents(events, [event], signal)).toMatchObject({ ok: true })
     await processDue(events)
-    const problem = await problemOf('r-1')
+    const problem = await buildProblem('r-1')
     expect(problem?.errors[0]).toMatchObject({ path, message: expect.stringMatching(why) })
     expect(await alarms('event-rejected')).toMatchObject([{ seller_id: 's-1', subject: 'urn:erp r-1' }])
     // Posted under the same id it is another event, and nothing breaks.
@@ -158,12 +159,12 @@ describe('a row of the SQL inbox', () => {
     const lines = Array.from({ length: 2_000 }, (_, at) => ({ lineNumber: `${at}${'😀'.repeat(400)}`, quantity: 1, reason: 'x' }))
     await insert('r-1', data('1', { lines }), 'erp.lines.unfulfillable')
     await processDue(parts(stage.database, shop))
-    const problem = await problemOf('r-1')
+    const problem = await buildProblem('r-1')
     expect(problem?.errors).toHaveLength(maxFaultsKept)
     expect(problem?.detail).toMatch(/^The event has \d{4} faults; the first 50 are listed\.$/)
     const [alarm] = await alarms('event-rejected')
     expect(alarm?.message.length).toBeLessThan(2_200)
-    const [change] = await stage.database.query<{ length: number }>(
+    const [change] = await (await numbered(stage.database)).query<{ length: number }>(
       'SELECT octet_length(data::text) AS length FROM warehouse.changes',
     )
     expect(change?.length).toBeLessThan(150_000)
@@ -215,9 +216,9 @@ describe('a row of the SQL inbox', () => {
     }
     await insert('r-1', data('1'))
     await insert('r-2', data('1'))
-    await processDue(parts({ ...stage.database, vocabularyOf: () => words }, shop, ['s-1']))
-    expect((await problemOf('r-1'))?.errors).toEqual([{ path: 'data', message: 'cannot be worked out: beyond all bounds' }])
-    expect(await stateOf('r-2')).toBe('accepted')
+    await processDue(parts({ ...stage.database, findVocabulary: () => words }, shop, ['s-1']))
+    expect((await buildProblem('r-1'))?.errors).toEqual([{ path: 'data', message: 'cannot be worked out: beyond all bounds' }])
+    expect(await findState('r-2')).toBe('accepted')
   })
 
   test('that cannot be looked at says why, and does not stand before others', async () => {
@@ -229,9 +230,9 @@ describe('a row of the SQL inbox', () => {
     const look = processReceivedEvent(parts(stage.database, shop, ['s-1'], { rules }), { source, id: 'r-1' }, signal)
     await expect(look).rejects.toThrow('no time')
     expect(await readStoredEvent(stage.database, { source, id: 'r-1' })).toMatchObject({
-      waitsFor: 'looking at it failed: no time',
+      waitsFor: 'processing failed: no time',
     })
-    expect(await dueEvents(stage.database, 10)).toMatchObject([{ id: 'r-2' }])
+    expect(await findDueEvents(stage.database, 10)).toMatchObject([{ id: 'r-2' }])
   })
 })
 
@@ -268,10 +269,10 @@ describe('an event that waits', () => {
     await insert('r-2', data('1'), 'erp.order.accepted', 6.9)
     await processDue(events)
     expect(await reviewEvents(stage.database)).toEqual({ waiting: 1, rejected: 1 })
-    expect(await problemOf('r-1')).toMatchObject({ code: 'event-expired', detail: expect.stringContaining('no route') })
-    expect(await stateOf('r-2')).toBe('received')
+    expect(await buildProblem('r-1')).toMatchObject({ code: 'event-expired', detail: expect.stringContaining('no route') })
+    expect(await findState('r-2')).toBe('received')
     expect(await alarms('event-rejected')).toMatchObject([{ subject: 'urn:erp r-1' }])
-    expect(await stage.database.query('SELECT type, purchase_order_id FROM warehouse.changes')).toEqual([
+    expect(await (await numbered(stage.database)).query('SELECT type, purchase_order_id FROM warehouse.changes')).toEqual([
       { type: 'event.rejected', purchase_order_id: '1' },
     ])
   })
@@ -297,9 +298,9 @@ describe('an event that waits', () => {
       state: 'accepted',
     })
     expect(await rejectByPerson(stage.database, { source, id: 'r-3' }, by)).toEqual({ ok: false, fault: 'not-found' })
-    expect(await problemOf('r-1')).toMatchObject({ code: 'event-rejected-by-person', detail: 'Ada: done by hand' })
+    expect(await buildProblem('r-1')).toMatchObject({ code: 'event-rejected-by-person', detail: 'Ada: done by hand' })
     expect(await alarms('event-rejected')).toEqual([])
-    const [change] = await stage.database.query<{ data: unknown }>(
+    const [change] = await (await numbered(stage.database)).query<{ data: unknown }>(
       `SELECT data FROM warehouse.changes WHERE type = 'event.rejected'`,
     )
     expect(change?.data).toMatchObject({ id: 'r-1', actor: 'Ada', reason: 'done by hand' })
@@ -317,16 +318,16 @@ describe('the seller of an event', () => {
       state: 'received',
       waitsFor: expect.stringContaining('seller s-2'),
     })
-    expect(await dueEvents(stage.database, 10)).toEqual([])
+    expect(await findDueEvents(stage.database, 10)).toEqual([])
     expect(await alarms('event-rejected')).toEqual([])
     expect(await processReceivedEvent(unserved(), { source, id: 'r-1' }, signal)).toBe('settled')
-    expect(await stateOf('r-1')).toBe('accepted')
+    expect(await findState('r-1')).toBe('accepted')
   })
 
   test('who is not served does not keep what is wrong by itself', async () => {
     await insert('r-1', data('1', { sellerId: 's-9' }), 'erp.lines.unfulfillable')
     await processDue(parts(stage.database, shop, ['s-1']))
-    expect((await problemOf('r-1'))?.errors.map(({ path }) => path)).toContain('data.lines')
+    expect((await buildProblem('r-1'))?.errors.map(({ path }) => path)).toContain('data.lines')
     expect(await alarms('event-rejected')).toMatchObject([{ seller_id: 's-9' }])
   })
 
@@ -341,7 +342,7 @@ describe('the seller of an event', () => {
     shop.state.failure = null
     shop.orders.set('1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     expect(await processReceivedEvent(unserved(), { source, id: 'e-1' }, signal)).toBe('settled')
-    expect([await stateOf('e-1'), await stateOf('r-1')]).toEqual(['accepted', 'accepted'])
+    expect([await findState('e-1'), await findState('r-1')]).toEqual(['accepted', 'accepted'])
     const owners = await stage.database.query<{ seller_id: string }>('SELECT seller_id FROM tallyman.commands')
     expect(owners.map((row) => row.seller_id)).toEqual(['s-1', 's-1'])
   })

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import { MarketplaceFailure } from '../../../src/clients/http/errors.ts'
 import { salesChannelsEndpoint } from '../../../src/clients/marketplace/sales-channels.ts'
-import { campaignUrgencies, mayMove } from '../../../src/domain/campaign.ts'
-import { streamsOf } from '../../../src/jobs/sync/syncs.ts'
-import { recordConfiguredCampaigns, watchCampaigns } from '../../../src/store/watched-campaigns.ts'
+import { campaignUrgencies, mayMove } from '../../../src/domain/campaigns/campaign.ts'
+import { readStreams } from '../../../src/jobs/sync/engine/syncs.ts'
+import { recordConfiguredCampaigns, watchCampaigns } from '../../../src/store/campaigns/watched-campaigns.ts'
+import { numbered } from '../../support/changes.ts'
 import { type SyncBench, type TestSeller, withSyncBench } from './support.ts'
 
 const bench = withSyncBench()
@@ -46,7 +47,7 @@ const truth = async (one: TestSeller, campaignId: string): Promise<TrueCampaign>
   return found
 }
 
-const rows = <Row>(one: TestSeller, sql: string) => bench.database.query<Row>(sql, one.sellerId)
+const rows = async <Row>(one: TestSeller, sql: string) => (await numbered(bench.database)).query<Row>(sql, one.sellerId)
 const stored = (one: TestSeller) =>
   rows<{ campaign_id: string; status: string }>(
     one,
@@ -128,7 +129,7 @@ test('each urgency asks for its own', async () => {
 })
 
 test('the more urgent, the more often', () => {
-  const intervals = streamsOf('campaigns', { POLL_CAMPAIGNS: 900_000 })
+  const intervals = readStreams('campaigns', { POLL_CAMPAIGNS: 900_000 })
   expect(intervals).toMatchObject([
     { stream: 'near', everyMs: 180_000 },
     { stream: 'running', everyMs: 900_000 },
@@ -166,7 +167,7 @@ test('every change of status is stored with when it was seen, in the order of th
   expect((await alarms(one)).map(({ kind }) => kind)).toEqual(unlisted.length === 0 ? [] : ['campaign-anomaly'])
 })
 
-test('a move that the marketplace should not make is kept, marked, told and raised', async () => {
+test('a transition that the marketplace should not make is stored, marked, reported and raised', async () => {
   const one = await seller()
   await make(one, 'ODD', { startDate: day(-30), endDate: day(-20) })
   await watchCampaigns(bench.database, one.sellerId, ['ODD'], 'operator')

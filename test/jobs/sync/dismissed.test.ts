@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
-import type { Page } from '../../../src/clients/record.ts'
-import type { PurchaseOrder } from '../../../src/domain/order.ts'
-import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
-import { dismissQuarantined } from '../../../src/store/quarantine.ts'
+import type { Page } from '../../../src/clients/http/record.ts'
+import type { OrdersClient } from '../../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
+import type { PurchaseOrder } from '../../../src/domain/orders/order.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/engine/run.ts'
+import { dismissQuarantined } from '../../../src/store/sync/quarantine.ts'
 import { withPart } from '../../clients/with-part.ts'
 import { daysAgo, type TestSeller, withSyncBench } from './support.ts'
 
@@ -14,7 +14,7 @@ const place = (one: TestSeller, count: number, from: number, to: number): Promis
   one.place(count, { shipNodeType: 'SellerFulfilled', createdFrom: daysAgo(from), createdTo: daysAgo(to), history: false })
 const lists = async (one: TestSeller): Promise<number> =>
   (await one.requests()).filter((request) => request.includes('/v3/orders?')).length
-const spoilt = async (one: TestSeller): Promise<number> => {
+const corrupt = async (one: TestSeller): Promise<number> => {
   const { items } = (await bench.sandbox.control('GET', '/requests?limit=5000')) as {
     items: { sellerId: string | null; status: number }[]
   }
@@ -46,9 +46,9 @@ test.each([
   const dismissed = await quarantined(one)
   for (let poll = 0; poll < 2; poll += 1) {
     await bench.advance('1m')
-    const [asked, met] = [await lists(one), await spoilt(one)]
+    const [asked, met] = [await lists(one), await corrupt(one)]
     expect(await one.read('orders', stream)).toBe(0)
-    expect(await spoilt(one)).toBe(met)
+    expect(await corrupt(one)).toBe(met)
     // The look-back moves on, so a page more or less may be needed; after the step of the clock the windows may be planned once more.
     expect((await lists(one)) - asked).toBeLessThanOrEqual(2 * whileOpen + 5)
   }
@@ -56,16 +56,16 @@ test.each([
 })
 
 /** A client in whose lists an order comes as a text without its id. */
-const losingKeyOf = (one: TestSeller, id: string, rawText: string): Partial<SyncDeps> => {
-  const spoil = (page: Page<PurchaseOrder>): typeof page => ({
+const buildLosingKey = (one: TestSeller, id: string, rawText: string): Partial<SyncDeps> => {
+  const corrupt = (page: Page<PurchaseOrder>): typeof page => ({
     ...page,
     records: page.records.map((record) =>
       record.key === id ? { ok: false, key: null, fault: 'purchaseOrderId: missing', rawText } : record,
     ),
   })
   const orders: Partial<OrdersClient> = {
-    list: async (query, options) => spoil(await one.client.of(ordersEndpoint).list(query, options)),
-    continue: async (cursor, which, options) => spoil(await one.client.of(ordersEndpoint).continue(cursor, which, options)),
+    list: async (query, options) => corrupt(await one.client.of(ordersEndpoint).list(query, options)),
+    continue: async (cursor, which, options) => corrupt(await one.client.of(ordersEndpoint).continue(cursor, which, options)),
   }
   return { client: () => withPart(one.client, ordersEndpoint, orders) }
 }
@@ -79,7 +79,7 @@ test('a record without a key that says when it was created is settled by the dai
   const one = await bench.seller()
   const ids = await place(one, 30, 20, 10)
   await bench.advance('1m')
-  const deps = losingKeyOf(one, ids[10] ?? '', JSON.stringify({ orderDate: daysAgo(15) }))
+  const deps = buildLosingKey(one, ids[10] ?? '', JSON.stringify({ orderDate: daysAgo(15) }))
   await one.read('orders', 'changed:SellerFulfilled', deps)
   await seenHoursAgo(one)
   await one.read('orders', 'reread', deps)
@@ -96,7 +96,7 @@ test('a record without a key that is older than what the daily reading shows is 
   const one = await bench.seller()
   const ids = await place(one, 30, 120, 100)
   await bench.advance('1m')
-  const deps = losingKeyOf(one, ids[10] ?? '', '{"broken":1}')
+  const deps = buildLosingKey(one, ids[10] ?? '', '{"broken":1}')
   await one.read('orders', 'changed:SellerFulfilled', deps)
   expect(await quarantined(one)).toMatchObject([{ state: 'open' }])
   await seenHoursAgo(one)

@@ -2,22 +2,23 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { MarketplaceClient } from '../../../src/clients/client.ts'
 import { contextualTargetsEndpoint } from '../../../src/clients/display/targeting.ts'
+import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
+import type { RateLimits } from '../../../src/clients/http/operation.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
 import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../../src/clients/marketplace/profiles/profile.ts'
-import type { RateLimits } from '../../../src/clients/operation.ts'
-import { PagingAstray } from '../../../src/jobs/sync/faults.ts'
-import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
-import { replayQuarantined, resourcesOf, runSync, streamsOf } from '../../../src/jobs/sync/syncs.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/engine/run.ts'
+import { listResources, readStreams, replayQuarantined, runSync } from '../../../src/jobs/sync/engine/syncs.ts'
+import { CursorLoop } from '../../../src/jobs/sync/recovery/errors.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
-import { openDatabase } from '../../../src/store/database.ts'
+import { openDatabase } from '../../../src/store/db/database.ts'
 import { withPart } from '../../clients/with-part.ts'
+import { numbered } from '../../support/changes.ts'
 import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
-import { vocabularyOf } from '../../support/vocabulary.ts'
-import { paceOf, testSettings } from './support.ts'
+import { findVocabulary } from '../../support/vocabulary.ts'
+import { buildPace, testSettings } from './support.ts'
 
 const stage = withDatabase()
 let sandbox: TestSandbox
@@ -66,7 +67,7 @@ const startSeller = async ({
 } = {}) => {
   sellers += 1
   const sellerId = `display-${sellers}`
-  const { budget, goOn } = paceOf(limits)
+  const { budget, goOn } = buildPace(limits)
   const client = createMarketplaceClient(
     {
       sellerId,
@@ -115,7 +116,8 @@ const startSeller = async ({
       { sellerId, resource, stream: 'all' },
       { signal: new AbortController().signal, log },
     )
-  const rows = <Row>(sql: string, ...parameters: readonly unknown[]) => stage.database.query<Row>(sql, sellerId, ...parameters)
+  const rows = async <Row>(sql: string, ...parameters: readonly unknown[]) =>
+    (await numbered(stage.database)).query<Row>(sql, sellerId, ...parameters)
   return {
     sellerId,
     client,
@@ -152,13 +154,13 @@ const resources = ['taxonomies', 'contextual-targets', 'behavioral-audiences']
 
 test('every resource has one stream, and only sellers who advertise have it', async () => {
   const [own, others] = [
-    resourcesOf((await startSeller()).client),
-    resourcesOf((await startSeller({ advertises: false })).client),
+    listResources((await startSeller()).client),
+    listResources((await startSeller({ advertises: false })).client),
   ]
   expect(own.filter((resource) => !others.includes(resource)).sort()).toEqual([...resources].sort())
   for (const resource of resources) {
     const variable = `POLL_${resource.toUpperCase().replaceAll('-', '_')}`
-    expect(streamsOf(resource, { [variable]: 60_000 })).toMatchObject([{ stream: 'all', everyMs: 60_000 }])
+    expect(readStreams(resource, { [variable]: 60_000 })).toMatchObject([{ stream: 'all', everyMs: 60_000 }])
   }
 })
 
@@ -226,7 +228,7 @@ test.each([
   }
 })
 
-test('what changes, comes and goes is told, and what comes back is there again', async () => {
+test('changes, arrivals and removals are reported, and what returns is listed again', async () => {
   const seller = await startSeller()
   for (const resource of resources) await seller.sync(resource)
   const before = (await seller.changes()).length
@@ -286,7 +288,7 @@ test('a snapshot that another process goes on with tells of nothing that it is g
   await change({ removedTargets: [Number(last?.id)] })
   const oneTurn = { settings: { ...testSettings, maxPagesPerRun: 1 } }
   expect(await seller.once('contextual-targets', undefined, oneTurn)).toMatchObject({ reason: 'taking turns' })
-  const other = openDatabase({ vocabularyOf, url: stage.url, connections: 2 })
+  const other = openDatabase({ findVocabulary, url: stage.url, connections: 2 })
   try {
     expect(await seller.once('contextual-targets', undefined, { database: other, owner: 'other' })).toEqual({ done: true })
   } finally {
@@ -304,7 +306,7 @@ test('a first load that takes several runs is one change, when its last page is 
   const oneTurn = { settings: { ...testSettings, maxPagesPerRun: 1 } }
   expect(await seller.once('contextual-targets', undefined, oneTurn)).toMatchObject({ reason: 'taking turns' })
   await sandbox.control('PUT', '/faults', { rules: [{ operation: 'targeting.list', repeatCursor: 1 }] })
-  await expect(seller.once('contextual-targets')).rejects.toThrow(PagingAstray)
+  await expect(seller.once('contextual-targets')).rejects.toThrow(CursorLoop)
   expect(await seller.changes()).toEqual([])
   await sandbox.control('PUT', '/faults', { rules: [] })
   await seller.sync('contextual-targets')
@@ -335,7 +337,7 @@ test('a record that cannot be read lies in quarantine, is not gone, and heals', 
 test('a host that ignores startIndex is found out', async () => {
   const seller = await startSeller()
   await sandbox.control('PUT', '/faults', { rules: [{ operation: 'targeting.list', repeatCursor: 1 }] })
-  await expect(seller.once('contextual-targets')).rejects.toThrow(PagingAstray)
+  await expect(seller.once('contextual-targets')).rejects.toThrow(CursorLoop)
   expect(await seller.rows('SELECT last_error FROM tallyman.sync_states WHERE seller_id = $1')).toMatchObject([
     { last_error: expect.stringContaining('startIndex') },
   ])
@@ -350,7 +352,7 @@ test('a page that comes again once is read from its start, and one that led astr
   )
   expect(targets).toBeGreaterThan(testSettings.pageSize ?? 0)
   await sandbox.control('PUT', '/faults', { rules: [{ operation: 'targeting.list', repeatCursor: 1 }] })
-  await expect(seller.once('contextual-targets')).rejects.toThrow(PagingAstray)
+  await expect(seller.once('contextual-targets')).rejects.toThrow(CursorLoop)
   expect(await seller.rows(`SELECT cursor FROM tallyman.sync_states WHERE seller_id = $1`)).toEqual([{ cursor: null }])
 })
 

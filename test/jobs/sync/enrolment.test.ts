@@ -1,21 +1,24 @@
 import { expect, test } from 'vitest'
-import { askEnrolmentAgain } from '../../../src/store/enrolments.ts'
+import { expireEnrolment } from '../../../src/store/sync/enrolments.ts'
+import { numbered } from '../../support/changes.ts'
 import { withSyncBench } from './support.ts'
 
 const bench = withSyncBench()
 
-test('an enrolment that ends and one that begins are told once each, however often and by whomever it is asked', async () => {
+test('an enrolment that ends and one that begins are reported once each, however often and by whomever it is asked', async () => {
   const { sellerId, sync } = await bench.seller()
   const enrol = (multichannel: boolean) =>
     bench.sandbox.control('PUT', '/enrolment', { sellerId, multichannel, answer: 'content-not-found' })
   const ask = () => sync('sales-channels', 'all')
   const askedByPerson = async () => {
-    await askEnrolmentAgain(bench.database, sellerId, 'sales-channels')
+    await expireEnrolment(bench.database, sellerId, 'sales-channels')
     await ask()
   }
   const told = async () =>
     (
-      await bench.database.query<{ enrolled: boolean }>(
+      await (
+        await numbered(bench.database)
+      ).query<{ enrolled: boolean }>(
         `SELECT (data ->> 'enrolled')::boolean AS enrolled FROM warehouse.changes
          WHERE seller_id = $1 AND type = 'seller.enrolment_changed' ORDER BY seq`,
         sellerId,
@@ -64,7 +67,7 @@ test('the 404 of the framework is believed when it comes three times in a row, a
   for (let time = 0; time < 2; time += 1) await expect(run()).rejects.toMatchObject({ kind: 'unavailable', httpStatus: 404 })
   expect(await state('all')).toMatchObject({
     failures: 2,
-    last_error: expect.stringContaining('not in the words of the marketplace'),
+    last_error: expect.stringContaining('not from the marketplace itself'),
   })
   expect(await run()).toEqual({ done: true })
   expect(await enrolments()).toEqual([{ enrolled: false }])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namedByDay } from '../../../src/store/named-orders.ts'
+import { countNamedByDay } from '../../../src/store/orders/named-orders.ts'
 import { type TestSeller, withSyncBench } from './support.ts'
 
 const bench = withSyncBench()
@@ -53,7 +53,7 @@ test('an order that a return, the log or an event names and that no list shows i
   await one.sync('orders', 'named')
   expect(await one.storedOrders()).toEqual([byReturn, byLog, byEvent].sort())
   expect(await one.storedOrders()).not.toContain(unnamed)
-  expect(await namedByDay(bench.database, one.sellerId, 45)).toEqual([
+  expect(await countNamedByDay(bench.database, one.sellerId, 45)).toEqual([
     { sellerId: one.sellerId, source: 'events', day, named: 2, stored: 1, missing: 1, missingIds: ['999000000000'] },
     { sellerId: one.sellerId, source: 'inventory-log', day, named: 1, stored: 1, missing: 0, missingIds: [] },
     { sellerId: one.sellerId, source: 'returns', day, named: 1, stored: 1, missing: 0, missingIds: [] },
@@ -81,12 +81,12 @@ test('ids that events name are asked for and shown in their normal form', async 
   await nameByEvent(one, `${listed} `, ` ${spaced} `, `${lined}\n`)
   await one.sync('orders', 'named')
   expect(await one.storedOrders()).toEqual([listed, spaced, lined].sort())
-  expect(await namedByDay(bench.database, one.sellerId, 45)).toEqual([
+  expect(await countNamedByDay(bench.database, one.sellerId, 45)).toEqual([
     { sellerId: one.sellerId, source: 'events', day, named: 3, stored: 3, missing: 0, missingIds: [] },
   ])
 })
 
-test('an order that is never answered for does not stop the sweep; it is passed over, told, and read when it can be', async () => {
+test('an order that is never answered for does not stop the sweep; it is skipped, reported, and read when it can be', async () => {
   const one = await bench.seller()
   const ids = await one.place(12, { shipNodeType: 'SellerFulfilled' })
   await one.sync('orders', 'released')

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { MarketplaceClient } from '../../../src/clients/client.ts'
-import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
-import type { Page } from '../../../src/clients/record.ts'
-import type { PurchaseOrder } from '../../../src/domain/order.ts'
-import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
+import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
+import type { Page } from '../../../src/clients/http/record.ts'
+import type { OrdersClient } from '../../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
+import type { PurchaseOrder } from '../../../src/domain/orders/order.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/engine/run.ts'
+import { findEndlessStreams } from '../../../src/store/alarms/alarm-conditions.ts'
 import { withPart } from '../../clients/with-part.ts'
 import { daysAgo, type TestSeller, testSettings, withSyncBench } from './support.ts'
 
@@ -48,7 +49,7 @@ const later = async (one: TestSeller, duration: string): Promise<void> => {
   await one.client.of(ordersEndpoint).get('0', { signal: AbortSignal.timeout(10_000) })
 }
 
-const passedOver = async (one: TestSeller): Promise<number> => {
+const skipped = async (one: TestSeller): Promise<number> => {
   const [row] = await bench.database.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM tallyman.quarantined_records WHERE seller_id = $1',
     one.sellerId,
@@ -116,10 +117,10 @@ test('a window that always announces too many is read twice, and its halves are 
   await one.sync('orders', changed, boasting.deps)
   expect(await one.storedOrders()).toEqual([...ids].sort())
   expect(boasting.passes()).toBe(4)
-  expect(await passedOver(one)).toBe(0)
+  expect(await skipped(one)).toBe(0)
 })
 
-const ordersOf = (page: Page<PurchaseOrder>): readonly (string | null)[] => page.records.map(({ key }) => key)
+const findOrders = (page: Page<PurchaseOrder>): readonly (string | null)[] => page.records.map(({ key }) => key)
 describe.each([changed, 'reread'])('%s: a page with one order always comes short, though more is announced', (stream) => {
   test.each([
     ['without rows, as the last', (page: Page<PurchaseOrder>) => ({ ...page, records: [], nextCursor: null })],
@@ -128,18 +129,18 @@ describe.each([changed, 'reread'])('%s: a page with one order always comes short
       'cut before that order',
       (page: Page<PurchaseOrder>, bad: string) => ({
         ...page,
-        records: page.records.slice(0, ordersOf(page).indexOf(bad)),
+        records: page.records.slice(0, findOrders(page).indexOf(bad)),
         nextCursor: null,
       }),
     ],
-  ] as const)('%s: the rest comes, and what does not is told and tried again', async (_name, short) => {
+  ] as const)('%s: the rest comes, and what does not is reported and tried again', async (_name, short) => {
     const one = await bench.seller()
     const ids = await one.place(60, past)
     const bad = ids[33] ?? ''
     await later(one, '1m')
-    const shortening = bending(one.client, (page) => (ordersOf(page).includes(bad) ? short(page, bad) : page))
-    // What is passed over must be missing in two runs.
-    await expect(one.sync('orders', stream, shortening.deps)).rejects.toThrow(/of 1 records that orders.* announces only 0 come/)
+    const shortening = bending(one.client, (page) => (findOrders(page).includes(bad) ? short(page, bad) : page))
+    // What is skipped must be missing in two runs.
+    await expect(one.sync('orders', stream, shortening.deps)).rejects.toThrow(/orders.* announces 1 records but lists only 0/)
     expect(await one.skipAlarms()).toEqual([])
     await one.sync('orders', stream, shortening.deps)
     expect(await one.storedOrders()).toEqual(ids.filter((id) => id !== bad).sort())
@@ -232,8 +233,97 @@ test('cursors that lead in a wide circle are found out', async () => {
   })
   await one.sync('orders', changed, { ...circling.deps, ...settings({ pageCap: 40 }) })
   expect(await one.storedOrders()).toEqual([...ids].sort())
-  expect((await one.runs(changed)).at(-1)?.error).toContain('gone astray')
+  expect((await one.runs(changed)).at(-1)?.error).toContain('loop')
   expect(circled).toBe(3)
+})
+
+/** A client that gives the window's first page for every page, each behind a cursor of its own. `announced`: what each says of all. */
+const endless = (
+  client: MarketplaceClient,
+  announced: (total: number) => number,
+): { readonly deps: Partial<SyncDeps>; readonly orders: OrdersClient; asked(): number } => {
+  let asked = 0
+  let first: Page<PurchaseOrder> | null = null
+  const again = (page: Page<PurchaseOrder>): Page<PurchaseOrder> => {
+    asked += 1
+    first = page
+    return { ...page, totalCount: announced(page.records.length), nextCursor: `?place=${asked}` }
+  }
+  const orders: OrdersClient = {
+    ...client.of(ordersEndpoint),
+    list: async (query, options) => again(await client.of(ordersEndpoint).list(query, options)),
+    listReleased: async (query, options) => again(await client.of(ordersEndpoint).listReleased(query, options)),
+    continue: async () => {
+      if (first === null) throw new Error('there was no first page')
+      return again(first)
+    },
+  }
+  return { deps: { client: () => withPart(client, ordersEndpoint, orders) }, orders, asked: () => asked }
+}
+
+/** The streams of a seller whose lists have had no end three times, and how often they had none. */
+const alarmedStreams = async ({ sellerId }: TestSeller): Promise<readonly string[]> => {
+  const streams = [changed, 'released'].map((stream) => ({ sellerId, resource: 'orders', stream }))
+  return (await findEndlessStreams(bench.database, streams, 3)).map(({ stream, count }) => `${stream} ${count}`)
+}
+
+test('a list that goes on behind new cursors ends once all has come, and an alarm opens when it repeats', async () => {
+  const one = await bench.seller()
+  await later(one, '1m')
+  await one.sync('orders', changed)
+  const ids = await one.place(4, seller)
+  const { deps, asked } = endless(one.client, (total) => total)
+  for (let poll = 1; poll <= 3; poll += 1) {
+    await later(one, '5m')
+    const before = { asked: asked(), watermark: (await one.state(changed)).watermark?.getTime() ?? 0 }
+    expect(await alarmedStreams(one)).toEqual([])
+    await one.sync('orders', changed, deps)
+    // One page more than there are, which is on its way while the one before it is stored.
+    expect(asked() - before.asked).toBeLessThanOrEqual(3)
+    expect((await one.state(changed)).watermark?.getTime()).toBeGreaterThan(before.watermark)
+  }
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+  expect(await alarmedStreams(one)).toEqual([`${changed} 3`])
+  await later(one, '5m')
+  await one.sync('orders', changed)
+  expect(await alarmedStreams(one)).toEqual([])
+})
+
+test('a list that goes on although it announces more is read twice, and then in parts', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(60, past)
+  await later(one, '1m')
+  const stuck = endless(one.client, () => ids.length)
+  let passes = 0
+  const bent = (): OrdersClient => (passes <= 2 ? stuck.orders : one.client.of(ordersEndpoint))
+  const orders: Partial<OrdersClient> = {
+    list: (query, options) => {
+      passes += 1
+      return bent().list(query, options)
+    },
+    continue: (cursor, which, options) => bent().continue(cursor, which, options),
+  }
+  await one.sync('orders', changed, { client: () => withPart(one.client, ordersEndpoint, orders) })
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+  expect(stuck.asked()).toBe(6)
+  expect(await skipped(one)).toBe(0)
+})
+
+test('one part of a list that is read whole, and announces nothing that counts, goes on in every poll', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(3, { shipNodeType: '3PLFulfilled' })
+  await later(one, '1m')
+  const { deps, asked } = endless(one.client, () => 1_000)
+  for (let poll = 1; poll <= 3; poll += 1) {
+    const before = asked()
+    await one.sync('orders', 'released', deps)
+    // Three pages of this part, and two empty ones of the other.
+    expect(asked() - before).toBe(3 + 2)
+  }
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+  expect(await alarmedStreams(one)).toEqual(['released 3'])
+  await one.sync('orders', 'released')
+  expect(await alarmedStreams(one)).toEqual([])
 })
 
 test('further pages that say "none there" do not end a window', async () => {
@@ -245,7 +335,7 @@ test('further pages that say "none there" do not end a window', async () => {
   )
   await one.sync('orders', changed, denying.deps)
   expect(await one.storedOrders()).toEqual([...ids].sort())
-  expect(await passedOver(one)).toBe(0)
+  expect(await skipped(one)).toBe(0)
 })
 
 test('while nothing is answered for, a window stays as it is', async () => {
@@ -253,10 +343,10 @@ test('while nothing is answered for, a window stays as it is', async () => {
   await one.place(10, past)
   await later(one, '1m')
   await bench.sandbox.control('PUT', '/faults', { rules: [{ operation: 'orders.list', serverErrorBefore: 1 }] })
-  // With the second failure it is looked for what spoils the page: only where others come.
+  // With the second failure it is looked for what corrupts the page: only where others come.
   for (let run = 0; run < 3; run += 1) await expect(one.once('orders', changed)).rejects.toMatchObject({ kind: 'unavailable' })
   expect(await one.state(changed)).toMatchObject({ windows: 1 })
-  expect(await passedOver(one)).toBe(0)
+  expect(await skipped(one)).toBe(0)
 })
 
 test('the plan of what is read once a day is written down before its first page has come', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
 import { daysAgo, type TestSeller, withSyncBench } from './support.ts'
 
 // Whoever renders the rows of the marketplace's answers is down: answers with rows fail, and those without any come as ever.
@@ -20,8 +20,8 @@ const runs = async (one: TestSeller, resource: string, stream: string, times: nu
   }
   return ended
 }
-/** Everything that was ever passed over, settled or not. */
-const passedOver = async (one: TestSeller): Promise<readonly string[]> =>
+/** Everything that was ever skipped, settled or not. */
+const skipped = async (one: TestSeller): Promise<readonly string[]> =>
   (
     await bench.database.query<{ state: string }>(
       'SELECT state FROM tallyman.quarantined_records WHERE seller_id = $1 AND skipped IS NOT NULL',
@@ -31,7 +31,7 @@ const passedOver = async (one: TestSeller): Promise<readonly string[]> =>
 
 describe('answers with rows fail, answers without any come', () => {
   test.each([changed, 'released', 'reread'])(
-    '%s: nothing is passed over, nor asked for in parts; all is there when it ends',
+    '%s: nothing is skipped, nor asked for in parts; all is there when it ends',
     async (stream) => {
       const one = await bench.seller()
       const before = await placePast(one, 30)
@@ -42,14 +42,14 @@ describe('answers with rows fail, answers without any come', () => {
       await faults({ poisoned: [{ share: 1, status: 503 }] })
       const asked = (await one.requests()).length
       expect(await runs(one, 'orders', stream, 12)).toBe(0)
-      expect(await passedOver(one)).toEqual([])
+      expect(await skipped(one)).toEqual([])
       // The window itself, what is known to have rows, and the token: not one request for each part of the window.
       expect((await one.requests()).length - asked).toBeLessThan(12 * 8)
       await faults({})
       await one.read('orders', stream, {}, 3)
       await one.sync('orders', stream)
       expect(await one.storedOrders()).toEqual([...before, ...later].sort())
-      expect(await passedOver(one)).toEqual([])
+      expect(await skipped(one)).toEqual([])
     },
   )
 
@@ -65,10 +65,10 @@ describe('answers with rows fail, answers without any come', () => {
     expect(row?.count).toBeGreaterThan(0)
     await faults({ poisoned: [{ records: 'returns', share: 1, status: 503 }] })
     for (const stream of ['changed', 'reread']) await runs(one, 'returns', stream, 10)
-    expect(await passedOver(one)).toEqual([])
+    expect(await skipped(one)).toEqual([])
   })
 
-  test('a seller of whom nothing is stored yet is not passed over either while it lasts for some runs', {
+  test('a seller of whom nothing is stored yet is not skipped either while it lasts for some runs', {
     timeout: 180_000,
   }, async () => {
     const one = await bench.seller()
@@ -76,15 +76,15 @@ describe('answers with rows fail, answers without any come', () => {
     await bench.advance('1m')
     await faults({ poisoned: [{ share: 1, status: 503 }] })
     expect(await runs(one, 'orders', changed, 6)).toBe(0)
-    expect(await passedOver(one)).toEqual([])
+    expect(await skipped(one)).toEqual([])
     await faults({})
     await one.read('orders', changed, {}, 5)
     expect(await one.storedOrders()).toEqual([...ids].sort())
   })
 })
 
-describe('one order spoils its pages, and nothing was stored before', () => {
-  test('it is the first of all: what comes after it is read before it is passed over', async () => {
+describe('one order corrupts its pages, and nothing was stored before', () => {
+  test('it is the first of all: what comes after it is read before it is skipped', async () => {
     const one = await bench.seller()
     const ids = await placePast(one, 30)
     await bench.advance('1m')
@@ -100,16 +100,16 @@ describe('one order spoils its pages, and nothing was stored before', () => {
     await faults({ poisoned: [{ ids: [oldest?.id] }] })
     await one.read('orders', changed, {}, 8)
     expect(await one.storedOrders()).toEqual(ids.filter((id) => id !== oldest?.id).sort())
-    expect(await passedOver(one)).toContain('open')
+    expect(await skipped(one)).toContain('open')
   })
 
-  test('it is the only one: it is passed over in the end, and does not keep new ones away', async () => {
+  test('it is the only one: it is skipped in the end, and does not keep new ones away', async () => {
     const one = await bench.seller()
     const [bad = ''] = await placePast(one, 1)
     await bench.advance('1m')
     await faults({ poisoned: [{ ids: [bad] }] })
     await one.read('orders', changed, {}, 40)
-    expect(await passedOver(one)).toContain('open')
+    expect(await skipped(one)).toContain('open')
     const more = await one.place(3, { shipNodeType: 'SellerFulfilled' })
     await bench.advance('10m')
     await one.read('orders', changed, {}, 5)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { recordConfiguredSkus } from '../../../src/store/inventory-skus.ts'
+import { recordConfiguredSkus } from '../../../src/store/inventory/inventory-skus.ts'
 import { type TestSeller, testSettings, withSyncBench } from './support.ts'
 
 const bench = withSyncBench()

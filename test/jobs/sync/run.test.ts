@@ -1,16 +1,16 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
-import type { MarketplaceClient } from '../../../src/clients/client.ts'
-import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
-import { PagingAstray, UnknownSync } from '../../../src/jobs/sync/faults.ts'
-import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
-import { requestBackfill, streamsOf } from '../../../src/jobs/sync/syncs.ts'
-import { openDatabase } from '../../../src/store/database.ts'
-import { listSyncs, unfinishedSyncs } from '../../../src/store/sync-states.ts'
+import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
+import type { OrdersClient } from '../../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/engine/run.ts'
+import { readStreams, requestBackfill } from '../../../src/jobs/sync/engine/syncs.ts'
+import { CursorLoop, UnknownSync } from '../../../src/jobs/sync/recovery/errors.ts'
+import { openDatabase } from '../../../src/store/db/database.ts'
+import { findUnfinishedSyncs, listSyncs } from '../../../src/store/sync/sync-states.ts'
 import { withPart } from '../../clients/with-part.ts'
 import { eventually } from '../../support/eventually.ts'
-import { vocabularyOf } from '../../support/vocabulary.ts'
+import { findVocabulary } from '../../support/vocabulary.ts'
 import { daysAgo, type TestSeller, testSettings, withSyncBench } from './support.ts'
 
 const bench = withSyncBench()
@@ -49,7 +49,7 @@ test('the first run brings everything, each node type by its own stream, and the
     ...(await one.place(5, { shipNodeType: '3PLFulfilled', createdFrom: daysAgo(100), createdTo: daysAgo(1) })),
   ]
   await bench.advance('1m')
-  const streams = streamsOf('orders')
+  const streams = readStreams('orders')
     .map(({ stream }) => stream)
     .filter((stream) => stream.startsWith('changed:'))
   for (const stream of streams) await one.sync('orders', stream)
@@ -85,7 +85,7 @@ test('an old order that changes today is seen: the seven-day trap', async () => 
 
 test('a seller without orders is an empty sync, not a failure', async () => {
   const one = await bench.seller()
-  for (const { stream } of streamsOf('orders')) expect(await one.once('orders', stream)).toEqual({ done: true })
+  for (const { stream } of readStreams('orders')) expect(await one.once('orders', stream)).toEqual({ done: true })
   expect(await one.once('returns', 'changed')).toEqual({ done: true })
   expect(await one.runs(changed)).toMatchObject([{ seen: 0, error: null }])
   expect((await one.state(changed)).watermark).toBeInstanceOf(Date)
@@ -125,7 +125,7 @@ test('a cursor that comes back does not lead in circles: the window is read agai
   await bench.sandbox.next({ fault: 'repeatCursor', sellerId: one.sellerId })
   await one.sync('orders', changed)
   expect(await one.storedOrders()).toEqual([...ids].sort())
-  expect((await one.runs(changed)).at(-1)?.error).toContain('gone astray')
+  expect((await one.runs(changed)).at(-1)?.error).toContain('loop')
 })
 
 test('paging that always goes astray ends in a recorded failure, and heals later', async () => {
@@ -133,7 +133,7 @@ test('paging that always goes astray ends in a recorded failure, and heals later
   const ids = await one.place(120, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) })
   await bench.advance('1m')
   await bench.sandbox.next({ fault: 'repeatCursor', sellerId: one.sellerId, times: 1_000 })
-  await expect(one.once('orders', changed)).rejects.toThrow(PagingAstray)
+  await expect(one.once('orders', changed)).rejects.toThrow(CursorLoop)
   expect(await one.state(changed)).toMatchObject({ failures: 1 })
   await bench.sandbox.control('PUT', '/faults', {})
   await one.sync('orders', changed)
@@ -145,7 +145,7 @@ test('more pages than a window can have stop the paging too', async () => {
   const one = await bench.seller()
   await one.place(60, { ...seller, createdFrom: daysAgo(1), createdTo: daysAgo(1) })
   await bench.advance('1m')
-  await expect(one.once('orders', changed, settings({ pageSize: 5, pageCap: 2 }))).rejects.toThrow(PagingAstray)
+  await expect(one.once('orders', changed, settings({ pageSize: 5, pageCap: 2 }))).rejects.toThrow(CursorLoop)
 })
 
 test('a cursor that dies while paging restarts the window', async () => {
@@ -191,7 +191,11 @@ test('a stopped run goes on at the page where it stopped', async () => {
   expect(state).toMatchObject({ windows: 1, pages: 3, watermark: null })
   expect(state.cursor).toContain('poIndex=75')
   expect(await one.storedOrders()).toHaveLength(75)
-  expect(await unfinishedSyncs(bench.database)).toContainEqual({ sellerId: one.sellerId, resource: 'orders', stream: changed })
+  expect(await findUnfinishedSyncs(bench.database)).toContainEqual({
+    sellerId: one.sellerId,
+    resource: 'orders',
+    stream: changed,
+  })
   await one.sync('orders', changed)
   expect(await one.storedOrders()).toEqual([...ids].sort())
   const pagesAsked = (await one.requests()).map((request) => /poIndex=(\d+)/.exec(request)?.[1])
@@ -272,7 +276,7 @@ test('two engines on one stream do the work once', async () => {
   const one = await bench.seller()
   const ids = await one.place(100, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) })
   await bench.advance('1m')
-  const other = openDatabase({ vocabularyOf, url: bench.url, connections: 2 })
+  const other = openDatabase({ findVocabulary, url: bench.url, connections: 2 })
   try {
     const outcomes = await Promise.all([
       one.once('orders', changed, { owner: 'first' }),
@@ -310,7 +314,7 @@ test('a failing marketplace is recorded with the correlation id and what to do',
   await bench.sandbox.next({ fault: 'serverErrorBefore', sellerId: one.sellerId, operation: 'orders.list' })
   await expect(one.once('orders', changed)).rejects.toMatchObject({ kind: 'unavailable' })
   const state = await one.state(changed)
-  expect(state.last_error).toMatch(/correlation id [0-9a-f-]{36}; it is tried again/)
+  expect(state.last_error).toMatch(/correlation id [0-9a-f-]{36}; it is retried/)
   expect((await one.runs(changed))[0]?.error).toBe(state.last_error)
 })
 
@@ -333,7 +337,7 @@ test('a backfill brings a range, shows how far it is, and does no work twice', a
   const slices = { backfillSliceMs: 10 * 86_400_000, pageSize: 200, maxPerQuery: 300, maxPagesPerRun: 7 }
   const key = await requestBackfill(bench.database, { sellerId: one.sellerId, resource: 'orders', range }, slices)
   expect(await requestBackfill(bench.database, { sellerId: one.sellerId, resource: 'orders', range }, slices)).toEqual(key)
-  expect(await unfinishedSyncs(bench.database)).toContainEqual(key)
+  expect(await findUnfinishedSyncs(bench.database)).toContainEqual(key)
   expect(await one.sync('orders', key.stream, settings(slices))).toBeGreaterThan(2)
   expect(await one.storedOrders()).toEqual([...ids].sort())
   const [progress] = (await listSyncs(bench.database, one.sellerId)).filter(({ stream }) => stream === key.stream)
@@ -412,7 +416,7 @@ test('a backfill over thousands of years that an earlier version has put down is
   expect((await one.requests()).length).toBeLessThan(100)
 })
 
-test('released orders show at once, and whoever asked is told within the page’s transaction', async () => {
+test('released orders show at once, and the caller is notified in the page’s transaction', async () => {
   const one = await bench.seller()
   const ids = await one.place(40, seller)
   const told: string[] = []
@@ -464,7 +468,7 @@ test('a run holds its stream for as long as it waits for a page, and no longer',
   const leaseMs = 2_000
   let leasedUntil: Date | null = null
   const waiting = beforeEachPage(one.client, async () => {
-    const untilOf = async () => {
+    const untilByOperation = async () => {
       const [row] = await bench.database.query<{ until: Date }>(
         'SELECT lease_until AS until FROM tallyman.sync_states WHERE seller_id = $1 AND lease_owner IS NOT NULL',
         one.sellerId,
@@ -472,10 +476,10 @@ test('a run holds its stream for as long as it waits for a page, and no longer',
       if (row === undefined) throw new Error('no stream is held')
       return row.until
     }
-    const before = await untilOf()
+    const before = await untilByOperation()
     // Longer than the lease would have lasted.
     leasedUntil = await eventually(async () => {
-      const until = await untilOf()
+      const until = await untilByOperation()
       expect(until.getTime()).toBeGreaterThan(before.getTime() + leaseMs)
       return until
     })

@@ -19,7 +19,7 @@ const enrolment = (one: TestSeller) =>
     `SELECT enrolled FROM tallyman.enrolments WHERE seller_id = $1 AND resource = 'sales-channels'`,
   )
 
-test('all channels come in, an unchanged poll writes nothing, what is not listed any more is gone', async () => {
+test('all channels come in, an unchanged poll writes nothing, a channel that is no longer listed is marked missing', async () => {
   const one = await bench.seller()
   await channels(one, [
     { orderChannelId: 'A', orderChannelName: 'Web shop' },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
-import { settlementsEndpoint } from '../../../src/clients/marketplace/settlements.ts'
-import { replayQuarantined } from '../../../src/jobs/sync/syncs.ts'
+import { settlementsEndpoint } from '../../../src/clients/marketplace/reports/settlements.ts'
+import { replayQuarantined } from '../../../src/jobs/sync/engine/syncs.ts'
 import { rehearse } from '../../contract/rehearse.ts'
 import { daysAgo, type TestSeller, withSyncBench } from './support.ts'
 
@@ -94,7 +94,7 @@ test('the newest reports are asked for with each poll, the others are not', asyn
   expect(every.slice(-3)).toEqual([...recent])
 })
 
-test('a report that is corrected: changed rows are told with what stood there, their earlier version is kept', async () => {
+test('a report that is corrected: changed rows are reported with what stood there, their earlier version is kept', async () => {
   const one = await bench.seller()
   await sell(one, 12)
   await settle(one)

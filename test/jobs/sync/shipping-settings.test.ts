@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
 import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
-import { shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
-import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
+import { shippingSettingsSchema } from '../../../src/domain/campaigns/shipping-settings.ts'
+import { storeShippingSettings } from '../../../src/store/campaigns/shipping-settings.ts'
 import { sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
 import { type TestSeller, withSyncBench } from './support.ts'
@@ -12,14 +12,14 @@ const bench = withSyncBench()
 
 const resource = 'shipping-settings'
 const path = '/v3/settings/shipping/simplifiedshippingsettings'
-const rowOf = async ({ sellerId }: TestSeller) =>
+const buildRow = async ({ sellerId }: TestSeller) =>
   (
     await bench.database.query(
       'SELECT shipping_priority, source, missing_since IS NOT NULL AS missing FROM warehouse.shipping_settings WHERE seller_id = $1',
       sellerId,
     )
   )[0]
-const enrolmentOf = ({ sellerId }: TestSeller) =>
+const readEnrolment = ({ sellerId }: TestSeller) =>
   bench.database.query('SELECT enrolled FROM tallyman.enrolments WHERE seller_id = $1 AND resource = $2', sellerId, resource)
 const create = async ({ client }: TestSeller, overrides: object = {}): Promise<void> => {
   const request = client.of(shippingSettingsEndpoint).prepare(shippingSettingsSchema.parse(settings(overrides)))
@@ -37,10 +37,10 @@ describe('the sync of shipping settings', () => {
   test('stores what exists, notes what is gone, and writes nothing for what it knows', async () => {
     const seller = await bench.seller()
     await seller.sync(resource, 'current')
-    expect(await rowOf(seller)).toBeUndefined()
+    expect(await buildRow(seller)).toBeUndefined()
     await create(seller)
     await seller.sync(resource, 'current')
-    expect(await rowOf(seller)).toEqual({ shipping_priority: 'FASTEST', source: 'found', missing: false })
+    expect(await buildRow(seller)).toEqual({ shipping_priority: 'FASTEST', source: 'found', missing: false })
     await seller.sync(resource, 'current')
     expect(await seller.runs('current')).toMatchObject([
       { pages: 1, seen: 0, changed: 0 },
@@ -49,19 +49,19 @@ describe('the sync of shipping settings', () => {
     ])
     await remove(seller)
     await seller.sync(resource, 'current')
-    expect(await rowOf(seller)).toMatchObject({ missing: true })
+    expect(await buildRow(seller)).toMatchObject({ missing: true })
     await create(seller, { shippingPriority: 'COST_SAVINGS' })
     await seller.sync(resource, 'current')
-    expect(await rowOf(seller)).toEqual({ shipping_priority: 'COST_SAVINGS', source: 'found', missing: false })
+    expect(await buildRow(seller)).toEqual({ shipping_priority: 'COST_SAVINGS', source: 'found', missing: false })
     expect((await types(seller)).filter((type) => type.startsWith('shipping_settings'))).toEqual([
       'shipping_settings.created',
       'shipping_settings.missing',
       'shipping_settings.created',
     ])
-    expect(await enrolmentOf(seller)).toEqual([{ enrolled: true }])
+    expect(await readEnrolment(seller)).toEqual([{ enrolled: true }])
   })
 
-  test('does not undo what was stored while the answer "none" was under way', async () => {
+  test('does not undo what was stored while the answer "none" was in progress', async () => {
     const seller = await bench.seller()
     const asked = Promise.withResolvers<void>()
     const mayAnswer = Promise.withResolvers<void>()
@@ -86,7 +86,7 @@ describe('the sync of shipping settings', () => {
     await delay(20)
     mayAnswer.resolve()
     expect(await run).toEqual({ done: true })
-    expect(await rowOf(seller)).toMatchObject({ missing: false })
+    expect(await buildRow(seller)).toMatchObject({ missing: false })
   })
 
   test('does not ask every day where the marketplace has no such read', async () => {
@@ -98,9 +98,9 @@ describe('the sync of shipping settings', () => {
       status: 404,
     })
     await seller.sync(resource, 'current')
-    expect(await enrolmentOf(seller)).toEqual([{ enrolled: false }])
+    expect(await readEnrolment(seller)).toEqual([{ enrolled: false }])
     await seller.sync(resource, 'current')
     expect((await seller.requests()).filter((request) => request === `GET ${path}`)).toHaveLength(1)
-    expect(await rowOf(seller)).toBeUndefined()
+    expect(await buildRow(seller)).toBeUndefined()
   })
 })

@@ -1,19 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import { createInProcessBudget, type RateBudget } from '../../../src/clients/budget.ts'
-import type { MarketplaceClient } from '../../../src/clients/client.ts'
-import type { MarketplaceFailure } from '../../../src/clients/errors.ts'
-import { Refused, Unavailable } from '../../../src/clients/errors.ts'
+import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
+import type { MarketplaceFailure } from '../../../src/clients/http/errors.ts'
+import { Refused, Unavailable } from '../../../src/clients/http/errors.ts'
+import type { RateLimits } from '../../../src/clients/http/operation.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
 import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
-import type { RateLimits } from '../../../src/clients/operation.ts'
-import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
-import type { SyncSettings } from '../../../src/jobs/sync/settings.ts'
-import { runSync } from '../../../src/jobs/sync/syncs.ts'
+import type { Profile } from '../../../src/clients/marketplace/profiles/profile.ts'
+import type { RateBudget } from '../../../src/clients/rate-limit/budget.ts'
+import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/engine/run.ts'
+import type { SyncSettings } from '../../../src/jobs/sync/engine/sync-settings.ts'
+import { runSync } from '../../../src/jobs/sync/engine/syncs.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/store/db/database.ts'
 import { limitsOfAll } from '../../clients/operations.ts'
+import { numbered } from '../../support/changes.ts'
 import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
@@ -45,9 +48,9 @@ export interface TestSeller {
    * later by that clock too.
    */
   ageQuarantine(): Promise<number>
-  /** Keys of what is passed over now. */
-  passedOver(): Promise<readonly string[]>
-  /** Open alarms of what was passed over. */
+  /** Keys of what is skipped now. */
+  skipped(): Promise<readonly string[]>
+  /** Open alarms of what was skipped. */
   skipAlarms(): Promise<readonly { readonly subject: string }[]>
   /** The seller's requests so far, oldest first: method and target. */
   requests(): Promise<readonly string[]>
@@ -79,7 +82,7 @@ export interface StreamRun {
 }
 
 /** What a client throws when the marketplace answers with this status. */
-export const spoiltFailure = (operation: string, sellerId: string, status: number): MarketplaceFailure => {
+export const corruptFailure = (operation: string, sellerId: string, status: number): MarketplaceFailure => {
   const details = {
     operation,
     sellerId,
@@ -94,7 +97,7 @@ export const spoiltFailure = (operation: string, sellerId: string, status: numbe
     alreadyDone: false,
     networkCode: null,
   } as const
-  return status >= 500 ? new Unavailable('spoilt', details) : new Refused('spoilt', details)
+  return status >= 500 ? new Unavailable('corrupt', details) : new Refused('corrupt', details)
 }
 
 /** A moment so many days before now, ISO. */
@@ -122,7 +125,7 @@ export interface Pace {
  * More budget than any test needs but for these limits. The time of limits stands still until `goOn`: they cut a run after the same requests on
  * a machine of any speed.
  */
-export const paceOf = (limits: RateLimits | null): Pace => {
+export const buildPace = (limits: RateLimits | null): Pace => {
   const rateLimits = { ...limitsOfAll({ tokens: 1_000_000, perMs: 1_000 }), ...limits }
   if (limits === null) {
     const goOn = (at: Date): Promise<void> => delay(Math.max(0, at.getTime() - Date.now()))
@@ -138,7 +141,7 @@ export const paceOf = (limits: RateLimits | null): Pace => {
 }
 
 /** Enough for any page here; an answer above it comes soon. */
-const mostBytes = 1_048_576
+const maxBytes = 1_048_576
 
 /** The load of the machine does not decide where a turn ends, or whether a running process has lost its lease: a test of these sets them. */
 export const unhurried: Partial<SyncSettings> = { turnMs: 600_000, leaseMs: 600_000 }
@@ -147,7 +150,7 @@ export const unhurried: Partial<SyncSettings> = { turnMs: 600_000, leaseMs: 600_
 export const testSettings: Partial<SyncSettings> = { ...unhurried, pageSize: 25, lagMs: 1_000 }
 
 /** Opens the parts for this file, ends every fault after each of its tests, and closes the parts afterwards. Call it before hooks that use it. */
-export const withSyncBench = (): SyncBench => {
+export const withSyncBench = (profile: Profile = specification): SyncBench => {
   const stage = withDatabase({ connections: 5 })
   let started: TestSandbox | null = null
   const clients: MarketplaceClient[] = []
@@ -170,28 +173,29 @@ export const withSyncBench = (): SyncBench => {
       count += 1
       const sellerId = `sync-${count}`
       await sandbox.control('POST', '/sellers', { sellerId })
-      const { budget, goOn } = paceOf(limits ?? null)
+      const { budget, goOn } = buildPace(limits ?? null)
       const client = createMarketplaceClient(
         {
           sellerId,
           clientId: `${sellerId}-client`,
           clientSecret: `${sellerId}-secret`,
-          profile: specification,
+          profile,
           marketplaceUrl: sandbox.url,
           display: null,
-          headerPrefix: specification.headerPrefix,
-          quantityField: specification.quantityField,
+          headerPrefix: profile.headerPrefix,
+          quantityField: profile.quantityField,
           serviceName: 'Tallyman test',
-          tokenPath: specification.tokenPath,
+          tokenPath: profile.tokenPath,
           requestTimeoutMs: 10_000,
         },
-        { budget, log: { debug: noBody, warn: noBody }, maxBodyBytes: mostBytes },
+        { budget, log: { debug: noBody, warn: noBody }, maxBodyBytes: maxBytes },
       )
       clients.push(client)
       const deps: SyncDeps = { database, client: () => client, owner: 'test', settings: testSettings }
       const once: TestSeller['once'] = (resource, stream, more = {}, signal = new AbortController().signal) =>
         runSync({ ...deps, ...more }, { sellerId, resource, stream }, { signal, log })
-      const rows = <Row>(sql: string, ...parameters: readonly unknown[]) => database.query<Row>(sql, sellerId, ...parameters)
+      const rows = async <Row>(sql: string, ...parameters: readonly unknown[]) =>
+        (await numbered(database)).query<Row>(sql, sellerId, ...parameters)
       const state: TestSeller['state'] = async (stream) => {
         const [found] = await rows<StreamState>(
           `SELECT watermark, cursor, pages, jsonb_array_length(pending) AS windows, last_error, failures, totals
@@ -250,7 +254,7 @@ export const withSyncBench = (): SyncBench => {
             `UPDATE tallyman.quarantined_records SET observed_at = observed_at - interval '1 minute' WHERE seller_id = $1`,
             sellerId,
           ),
-        passedOver: async () =>
+        skipped: async () =>
           (
             await rows<{ record_key: string }>(
               `SELECT record_key FROM tallyman.quarantined_records WHERE seller_id = $1 AND state = 'open' AND skipped IS NOT NULL
@@ -269,7 +273,7 @@ export const withSyncBench = (): SyncBench => {
     },
   }
   beforeAll(async () => {
-    started = await startTestSandbox()
+    started = await startTestSandbox({ MARKETPLACE_PROFILE: profile.name })
   })
   afterEach(() => bench.sandbox.control('PUT', '/faults', {}))
   afterAll(async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import type { OrdersClient } from '../../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
 import { withPart } from '../../clients/with-part.ts'
-import { spoiltFailure, type TestSeller, withSyncBench } from './support.ts'
+import { corruptFailure, type TestSeller, withSyncBench } from './support.ts'
 
 const bench = withSyncBench()
 
@@ -22,7 +22,7 @@ const asked = async (one: TestSeller): Promise<ReadonlySet<string>> =>
   new Set((await one.requests()).flatMap((request) => /\/v3\/orders\/(\d+)$/.exec(request)?.[1] ?? []))
 
 describe('orders that are never answered for', () => {
-  test('a single named order that is never answered for is passed over, told, and asked for again later', async () => {
+  test('a single named order that is never answered for is skipped, reported, and asked for again later', async () => {
     const one = await bench.seller()
     const ids = await place(one, 5)
     const bad = ids[2] ?? ''
@@ -32,7 +32,7 @@ describe('orders that are never answered for', () => {
     await poisonReads([bad], { hidden: [{ ids: [bad] }] })
     await one.sync('orders', 'named')
     expect(await one.state('named')).toMatchObject({ failures: 0, windows: 0 })
-    expect(await one.passedOver()).toEqual([bad])
+    expect(await one.skipped()).toEqual([bad])
     expect(await one.skipAlarms()).toEqual([{ subject: 'orders' }])
     const waits = await bench.database.query(
       'SELECT purchase_order_id, asks FROM tallyman.named_orders WHERE seller_id = $1 AND ask_again_at > now()',
@@ -44,27 +44,27 @@ describe('orders that are never answered for', () => {
     await bench.database.execute('UPDATE tallyman.named_orders SET ask_again_at = now() WHERE seller_id = $1', one.sellerId)
     await one.sync('orders', 'named')
     expect(await one.storedOrders()).toEqual(ids)
-    expect(await one.passedOver()).toEqual([])
+    expect(await one.skipped()).toEqual([])
     expect(await one.skipAlarms()).toEqual([])
   })
 
-  test('one that was passed over and that the marketplace then denies is settled', async () => {
+  test('one that was skipped and that the marketplace then denies is settled', async () => {
     const one = await bench.seller()
     const ids = await place(one, 3)
     const never = '1999999999999'
     await nameByEvents(one, [...ids, never])
     const orders: Partial<OrdersClient> = {
       get: async (id, options) => {
-        if (id === never) throw spoiltFailure('orders.get', one.sellerId, 500)
+        if (id === never) throw corruptFailure('orders.get', one.sellerId, 500)
         return one.client.of(ordersEndpoint).get(id, options)
       },
     }
     await one.sync('orders', 'named', { client: () => withPart(one.client, ordersEndpoint, orders) })
-    expect(await one.passedOver()).toEqual([never])
+    expect(await one.skipped()).toEqual([never])
     await one.ageQuarantine()
     await bench.database.execute('UPDATE tallyman.named_orders SET ask_again_at = now() WHERE seller_id = $1', one.sellerId)
     await one.sync('orders', 'named')
-    expect(await one.passedOver()).toEqual([])
+    expect(await one.skipped()).toEqual([])
     expect(await one.skipAlarms()).toEqual([])
   })
 
@@ -75,7 +75,7 @@ describe('orders that are never answered for', () => {
     await poisonReads(ids.slice(0, 4))
     await one.sync('orders', 'named')
     expect(await one.storedOrders()).toEqual(ids.slice(4))
-    expect(await one.passedOver()).toEqual(ids.slice(0, 4))
+    expect(await one.skipped()).toEqual(ids.slice(0, 4))
   })
 
   test.each([1, 4, 9])('the first %i of the open orders do not hold up the sweep', async (count) => {
@@ -85,18 +85,18 @@ describe('orders that are never answered for', () => {
     await poisonReads(ids.slice(0, count))
     await one.sync('orders', 'sweep')
     expect([...(await asked(one))].sort()).toEqual(ids)
-    expect(await one.passedOver()).toEqual(ids.slice(0, count))
+    expect(await one.skipped()).toEqual(ids.slice(0, count))
   })
 
-  test('the only order there is, never answered for: passed over after eight failures, while the lists are answered', async () => {
+  test('the only order there is, never answered for: skipped after eight failures, while the lists are answered', async () => {
     const one = await bench.seller()
     const ids = await place(one, 1)
     await one.sync('orders', 'released')
     await poisonReads(ids)
     for (let run = 1; run < 8; run += 1) await expect(one.once('orders', 'sweep')).rejects.toThrow()
-    expect(await one.passedOver()).toEqual([])
+    expect(await one.skipped()).toEqual([])
     await one.sync('orders', 'sweep')
-    expect(await one.passedOver()).toEqual(ids)
+    expect(await one.skipped()).toEqual(ids)
     expect(await one.state('sweep')).toMatchObject({ failures: 0, windows: 0 })
   })
 })
@@ -119,7 +119,7 @@ describe('an outage', () => {
     const deps = { client: () => withPart(one.client, ordersEndpoint, orders) }
     await one.once('orders', 'sweep', deps).catch(() => null)
     await expect(one.once('orders', 'sweep', deps)).rejects.toThrow()
-    expect(await one.passedOver()).toEqual([])
+    expect(await one.skipped()).toEqual([])
     await faults({})
     await one.sync('orders', 'sweep')
     expect([...(await asked(one))].sort()).toEqual(ids)
@@ -133,6 +133,6 @@ describe('an outage', () => {
     await nameByEvents(one, [...ids, '999000000000'])
     await poisonReads(ids, { hidden: [{ ids: ids.slice(4) }] })
     for (let run = 0; run < 10; run += 1) await expect(one.once('orders', 'named')).rejects.toThrow()
-    expect(await one.passedOver()).toEqual([])
+    expect(await one.skipped()).toEqual([])
   })
 })

@@ -1,10 +1,10 @@
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { migrate } from '../../../src/store/migrate.ts'
+import { migrate } from '../../../src/store/db/migrate.ts'
 import type { TestPostgres } from '../../support/postgres.ts'
 
-/** A database as it was before this migration; answers its address. `migrate` brings it up to date. */
+/** Creates a database in the state before this migration; returns its URL. `migrate` applies the remaining migrations. */
 export const databaseBefore = async (postgres: TestPostgres, migration: string): Promise<string> => {
   const url = await postgres.emptyDatabase()
   const directory = await mkdtemp(path.join(tmpdir(), 'tallyman-migrations-'))

@@ -1,5 +1,5 @@
-import type { MovementKind } from '../../../src/domain/log-reasons.ts'
-import type { SqlRunner } from '../../../src/store/database.ts'
+import type { MovementKind } from '../../../src/domain/inventory/log-reasons.ts'
+import type { SqlRunner } from '../../../src/store/db/database.ts'
 
 /** Numbers of a row of the report; what is left out is zero. */
 export interface ReportRow {
@@ -14,7 +14,7 @@ export interface ReportRow {
   readonly other?: number
 }
 
-/** A movement of the log. `at` is an ISO 8601 moment. */
+/** A movement of the log. `at` is an ISO 8601 time. */
 export interface LogEntry {
   readonly sku: string
   readonly id: string
@@ -25,7 +25,7 @@ export interface LogEntry {
   readonly location?: string
 }
 
-/** How the log says that units of a kind moved. */
+/** The fields of an entry of the log for a kind of movement. */
 export const movementWording: Readonly<Record<MovementKind, readonly [type: string, code: string, description: string]>> = {
   sold: ['Ship', 'SIP', 'Shipped to Customer'],
   returned: ['Return', 'RTN', 'Customer Return'],
@@ -87,7 +87,7 @@ export const storeLog = async (sql: SqlRunner, sellerId: string, entries: readon
   )
 }
 
-/** Notes that the logs of these SKUs have been read up to a moment. */
+/** Stores that the logs of these SKUs were read up to a time. */
 export const logReadUpTo = async (sql: SqlRunner, sellerId: string, upTo: string, ...skus: readonly string[]): Promise<void> => {
   await sql.execute(
     `INSERT INTO tallyman.inventory_skus (seller_id, sku, source, log_read_up_to, log_read_at)

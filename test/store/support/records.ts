@@ -1,13 +1,13 @@
+import type { ParsedRecord } from '../../../src/clients/http/record.ts'
 import { parseInventoryLogEntry } from '../../../src/clients/marketplace/inventory-log-record.ts'
-import { parseOrder } from '../../../src/clients/marketplace/order-record.ts'
-import { parseReportRow } from '../../../src/clients/marketplace/report-csv.ts'
+import { parseOrder } from '../../../src/clients/marketplace/orders/order-record.ts'
+import { parseReportRow } from '../../../src/clients/marketplace/reports/report-csv.ts'
 import { parseReturn } from '../../../src/clients/marketplace/return-record.ts'
-import type { ParsedRecord } from '../../../src/clients/record.ts'
-import type { InventoryLogEntry } from '../../../src/domain/inventory-log.ts'
-import type { PurchaseOrder } from '../../../src/domain/order.ts'
-import type { ReturnOrder } from '../../../src/domain/return.ts'
-import type { ReportedRow } from '../../../src/store/reconciliation-rows.ts'
-import type { StorableRecord } from '../../../src/store/versions.ts'
+import type { InventoryLogEntry } from '../../../src/domain/inventory/inventory-log.ts'
+import type { PurchaseOrder } from '../../../src/domain/orders/order.ts'
+import type { ReturnOrder } from '../../../src/domain/orders/return.ts'
+import type { ReportedRow } from '../../../src/store/inventory/reconciliation-rows.ts'
+import type { StorableRecord } from '../../../src/store/versioned/versions.ts'
 import { wireLine, wireOrderSample } from '../../clients/samples.ts'
 
 /** A record that must be one. */
@@ -16,7 +16,7 @@ export const readable = <T>(parsed: ParsedRecord<T>): StorableRecord<T> => {
   return parsed
 }
 
-/** So many units of a line in one state, as the wire says it. */
+/** Units of a line in one state, in the wire format. */
 export const wireStatus = (status: string, units: number, more: Readonly<Record<string, unknown>> = {}) => ({
   status,
   statusQuantity: { unitOfMeasurement: 'EACH', amount: String(units) },
@@ -24,7 +24,7 @@ export const wireStatus = (status: string, units: number, more: Readonly<Record<
   ...more,
 })
 
-/** A line whose units stand as told. */
+/** A line with units in these states. */
 export const lineWith = (
   lineNumber: string,
   units: number,
@@ -71,7 +71,7 @@ export const reportRecord = (
   return { ...record, value: { row: record.value, reportId } }
 }
 
-/** An entry of the log of a SKU: two units shipped to a customer, where nothing else is said. */
+/** An entry of the log of a SKU; default: two units shipped to a customer. */
 export const logRecord = (sku: string, overrides: Readonly<Record<string, unknown>> = {}): StorableRecord<InventoryLogEntry> => {
   const entry = {
     id: 'e',

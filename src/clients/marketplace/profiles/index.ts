@@ -4,7 +4,7 @@ import { walmartUs } from './walmart-us.ts'
 
 const all = [specification, walmartUs] as const satisfies readonly Profile[]
 
-/** Every profile by its name, as `MARKETPLACE_PROFILE` gives it. */
+/** Every profile by its name in `MARKETPLACE_PROFILE`. */
 export const profiles: ReadonlyMap<string, Profile> = new Map(all.map((profile) => [profile.name, profile]))
 
 /** The names of the profiles; the first is that of the specification. */

@@ -1,70 +1,83 @@
-import type { Vocabulary } from '../../../domain/vocabulary.ts'
-import type { BudgetHeaders } from '../../judge.ts'
-import type { Operation, RateLimits } from '../../operation.ts'
+import type { Vocabulary } from '../../../domain/values/vocabulary.ts'
+import type { BudgetHeaders } from '../../http/classify.ts'
+import type { Operation, RateLimits } from '../../http/operation.ts'
 
-/** Names of the object that carries the units of a request. Answers are read with either. */
+/** Names of the object with the units of a request. Answers may have either. */
 export const quantityFields = ['quantity', 'statusQuantity'] as const
 /** One of {@link quantityFields}. */
 export type QuantityField = (typeof quantityFields)[number]
 
-/** What differs between the specification and a live marketplace, as data. */
+/** The differences between the specification and a live marketplace, as data. */
 export interface Profile {
   readonly name: string
   /** The company abbreviation in header names: `XX` in `XX_SEC.ACCESS_TOKEN`. */
   readonly headerPrefix: string
   readonly quantityField: QuantityField
   readonly tokenPath: string
-  /** Limits that are others there than the operations' own. */
+  /** Path of the details of an access token; null: the marketplace has no such operation. */
+  readonly tokenDetailPath: string | null
+  /** Last day of keys that sellers have delegated to a solution provider, `YYYY-MM-DD`; null: none is announced. */
+  readonly delegatedKeysEndOn: string | null
+  /** Rate limits that replace those of the operations. */
   readonly rateLimits: RateLimits
   readonly budgetHeaders: BudgetHeaders
-  /** Whether a refund line states its units beside its money (MLMQ rule 5). */
+  /** Whether a refund line has its units in addition to its money (MLMQ rule 5). */
   readonly refundQuantity: boolean
-  /** `unitOfMeasurement` of every quantity that requests carry. */
+  /** `unitOfMeasurement` of every quantity in requests. */
   readonly unitOfMeasurement: string
-  /** Whether ship lines carry `sellerOrderId`, which the live service's schema requires (at most 30 characters). */
+  /** Whether ship lines have `sellerOrderId`, which the live service's schema requires (at most 30 characters). */
   readonly shipSellerOrderId: boolean
-  /** Whether refund lines carry `isFullRefund: false`. */
+  /** Whether refund lines have `isFullRefund: false`. */
   readonly refundMode: boolean
-  /** Whether a refund of the whole product price of a line gives back its tax and shipping too, although only the price is asked for. */
+  /** Whether a refund of the whole product price of a line also refunds its tax and shipping, although only the price is requested. */
   readonly fullPriceRefundsAll: boolean
-  /** What things are called there. Carriers that do not go by name are sent as `otherCarrier`. */
+  /** Whether the tracking of shipped units can be changed, by a ship request in the mode `PARTIAL_UPDATE`. */
+  readonly correctsShipments: boolean
+  /** The terms of the marketplace. Unknown carriers are sent as `otherCarrier`. */
   readonly vocabulary: Vocabulary
-  /** Most records that one page may ask for. */
+  /** Maximum number of records of one page. */
   readonly maxPageSize: number
-  /** Path of the recommended shipment quantity; the specification gives two (section 5). */
+  /** Path of the recommended shipment quantity; the specification has two (section 5). */
   readonly replenishmentPath: string
-  /** Where the keys of a recommendation request go, and under which names (specification, section 5; public facts, section 7.3). */
+  /** Place and names of the keys of a recommendation request (specification, section 5; public facts, section 7.3). */
   readonly replenishmentRequest: {
     readonly keysIn: 'body' | 'query'
     readonly gtins: string
     readonly skus: string
-    readonly mostKeys: number
+    readonly maxKeys: number
   }
-  /** Path of the inventory reconciliation report; two are given, a third is published (section 6; public facts, section 7.2). */
+  /** Path of the inventory reconciliation report; the specification has two, a third is published (section 6; public facts, section 7.2). */
   readonly reconciliationPath: string
-  /** How the report's period is named: by its first and last day, or by its month as `MM-YYYY`. */
+  /** The parameters of the report's period: its first and last day, or its month as `MM-YYYY`. */
   readonly reconciliationPeriod: 'dates' | 'monthYear'
-  /** Whether each month of the report has a limit of its own, or all of them share the operation's. */
+  /** Whether each month of the report has its own rate limit, or all months share that of the operation. */
   readonly reconciliationLimit: 'each month' | 'all months'
-  /** How the inventory log is asked: by SKU with moments, or by GTIN with days (section 7; public facts, section 7.1). */
+  /**
+   * Type and version of the report of a month where it is generated on request (public facts, sections 7.2 and 13); null: it is a file of
+   * `reconciliationPath`, as a single GTIN always is.
+   */
+  readonly reconciliationRequests: { readonly reportType: string; readonly reportVersion: string } | null
+  /** The query of the inventory log: by SKU with times, or by GTIN with days (section 7; public facts, section 7.1). */
   readonly inventoryLog: {
     readonly keyParameter: 'sellerSku' | 'gtin'
     readonly dates: 'date-time' | 'date'
     readonly pageSize: number
   }
-  /** How the channel details are asked (section 8; public facts, section 7.4). */
+  /** Path of the stock on hand; null: the marketplace has no such operation, and its sellers do not have the resource. */
+  readonly stockPath: string | null
+  /** The query of the channel details (section 8; public facts, section 7.4). */
   readonly channelDetails: {
-    /** `underscored` as in the Authentication part, `plain` as in the operation's own sample (`XXSVC.NAME`). */
+    /** `underscored` as in the section Authentication, `plain` as in the sample of the operation (`XXSVC.NAME`). */
     readonly headerSpelling: 'underscored' | 'plain'
-    /** Headers that carry the market id; `{prefix}` stands for the company abbreviation in lower case. */
+    /** Headers of the market id; `{prefix}` is replaced by the company abbreviation in lower case. */
     readonly martIdHeaders: readonly string[]
     readonly martId: string
     readonly partnerIdParameter: boolean
   }
-  /** How a settlement report is asked; the specification has none, and the texts on the live service differ (public facts, section 13). */
+  /** The query of a settlement report. The specification has none, and the texts about the live service differ (public facts, section 13). */
   readonly settlementReports: { readonly pageSizeParameters: readonly ('limit' | 'noOfRecords')[] }
-  /** Headers of the so-called global operations, beside the ordinary ones, by the name after the prefix. */
+  /** Additional headers of the "global operations", by the name after the prefix. */
   readonly globalHeaders: Readonly<Record<string, string>>
-  /** Operations that carry them; the specification names shipping settings creation only. */
+  /** The global operations; the specification names only the creation of shipping settings. */
   readonly globalOperations: ReadonlySet<Operation>
 }

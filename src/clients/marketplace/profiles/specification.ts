@@ -3,14 +3,16 @@ import { vocabulary } from '../vocabulary.ts'
 import type { Profile } from './profile.ts'
 
 /**
- * The specification to the letter. It shows no numeric rate limits: those of the operations are the published ones of the live service
- * (public facts, section 5.1), as a start that the marketplace's own answers correct.
+ * The literal specification. It has no numeric rate limits: those of the operations are the published limits of the live service (public facts, section 5.1),
+ * which the marketplace's answers correct.
  */
 export const specification: Profile = {
   name: 'specification',
   headerPrefix: 'XX',
   quantityField: 'quantity',
   tokenPath: '/v3/token',
+  tokenDetailPath: null,
+  delegatedKeysEndOn: null,
   rateLimits: {},
   budgetHeaders: {
     remaining: ['x-current-token-count'],
@@ -22,14 +24,18 @@ export const specification: Profile = {
   shipSellerOrderId: false,
   refundMode: false,
   fullPriceRefundsAll: false,
+  // The specification names no way to change what was shipped.
+  correctsShipments: false,
   vocabulary,
   maxPageSize: 200,
   replenishmentPath: '/v3/wfs/recommendation/shipment-quantity',
-  replenishmentRequest: { keysIn: 'body', gtins: 'gtins', skus: 'sku', mostKeys: 1_000 },
+  replenishmentRequest: { keysIn: 'body', gtins: 'gtins', skus: 'sku', maxKeys: 1_000 },
   reconciliationPath: '/v3/report/wfs/InventoryReconciliationReport',
   reconciliationPeriod: 'dates',
   reconciliationLimit: 'each month',
+  reconciliationRequests: null,
   inventoryLog: { keyParameter: 'sellerSku', dates: 'date-time', pageSize: 50 },
+  stockPath: null,
   channelDetails: {
     headerSpelling: 'underscored',
     martIdHeaders: ['martId', '{prefix}martid'],

@@ -1,6 +1,7 @@
 import { inventoryLogEndpoint } from '../inventory-log.ts'
-import { reconciliationEndpoint } from '../reconciliation-report.ts'
 import { replenishmentEndpoint } from '../replenishment.ts'
+import { reconciliationEndpoint } from '../reports/reconciliation-report.ts'
+import { vocabulary } from '../vocabulary.ts'
 import type { Profile } from './profile.ts'
 import { specification } from './specification.ts'
 
@@ -18,34 +19,48 @@ const carriers = [
 ].flatMap((names) => names.split(', '))
 
 /**
- * The live service of the United States, after the public facts: ship and cancel carry `statusQuantity` (section 3.5), ship lines
- * `sellerOrderId` (3.2), refund lines `isFullRefund` (3.4), and whoever asks for the full price gives tax and shipping back too (3.4).
- * Units of a refund are sent as well, as its multi-quantity guide demands.
+ * The live service of the United States, by the public facts: ship and cancel have `statusQuantity` (section 3.5), ship lines `sellerOrderId` (3.2), refund lines
+ * `isFullRefund` (3.4), and a refund of the full price also refunds tax and shipping (3.4). The tracking of shipped units can be changed (3.2). Refunds include units, as its multi-quantity guide requires.
  */
 export const walmartUs: Profile = {
   ...specification,
   name: 'walmart-us',
   headerPrefix: 'WM',
+  tokenDetailPath: '/v3/token/detail',
+  // Announced by the portal (section 15). Canada, Mexico and Chile keep delegated access.
+  delegatedKeysEndOn: '2027-04-30',
   quantityField: 'statusQuantity',
   shipSellerOrderId: true,
   refundMode: true,
   fullPriceRefundsAll: true,
-  vocabulary: { ...specification.vocabulary, carriers: new Set(carriers) },
-  replenishmentRequest: { keysIn: 'body', gtins: 'listOfGtins', skus: 'listOfSkus', mostKeys: 1_000 },
+  correctsShipments: true,
+  vocabulary: {
+    ...vocabulary,
+    carriers: new Set(carriers),
+    // The second form, live since 15 October 2026 (section 15).
+    settingsForm: { hasPriority: false, methods: ['VALUE', 'STANDARD', 'EXPEDITED', 'RUSH'] },
+    // Sections 4.2, 4.3 and 9.2.
+    returns: { arrived: ['DELIVERED', 'DELIVERED_AT_RETURN_CENTER'], refundWithinHours: 48 },
+  },
+  replenishmentRequest: { keysIn: 'body', gtins: 'listOfGtins', skus: 'listOfSkus', maxKeys: 1_000 },
   reconciliationPath: '/v3/report/wfs/inventoryReconciliationReport',
   reconciliationPeriod: 'monthYear',
-  // One an hour is a hard limit there (section 5.1), whatever the month.
+  // One request an hour is a hard limit there (section 5.1), for all months together.
   reconciliationLimit: 'all months',
+  // Reports of whole months are generated on request since the other direct path ended (section 13).
+  reconciliationRequests: { reportType: 'INVENTORY_RECON', reportVersion: 'v1' },
   inventoryLog: { keyParameter: 'gtin', dates: 'date', pageSize: 50 },
+  // The older operation, /v3/fulfillment/inventory, ended in 2026.
+  stockPath: '/v3/wfs/inventory',
   channelDetails: {
     headerSpelling: 'underscored',
     martIdHeaders: ['martId', '{prefix}martid', '{prefix}_mart_id'],
     martId: '202',
     partnerIdParameter: true,
   },
-  // The live service misses `noOfRecords` where it is left out, as a client reports; unknown parameters are ignored.
+  // A client reports that the live service requires `noOfRecords`; it ignores unknown parameters.
   settlementReports: { pageSizeParameters: ['limit', 'noOfRecords'] },
-  // The report and the log are global operations there too: their reference marks both headers as required.
+  // The report and the log are also global operations there: their reference marks both headers as required.
   globalOperations: new Set([
     ...specification.globalOperations,
     replenishmentEndpoint.operations.recommend,

@@ -1,0 +1,21 @@
+import { api, readAnswer } from './api.ts'
+import { useQuery } from './query.ts'
+
+/** Maximum number of rows in one page of the interface. */
+const maxRows = 1_000
+
+// Queries of several views: each has one key, one answer and one freshness.
+
+/** The figures of all sellers. */
+export const useOverview = () =>
+  useQuery('overview', () => readAnswer(api.GET('/v1/overview')), {
+    topics: ['order', 'command', 'event', 'inventory', 'alarm'],
+    everyMs: 15_000,
+  })
+
+/** The resources that can be synced. */
+export const useResources = () => useQuery('resources', () => readAnswer(api.GET('/v1/resources')), { everyMs: 600_000 })
+
+/** The sellers, for choices and states beside other rows. */
+export const useSellers = () =>
+  useQuery('sellers', () => readAnswer(api.GET('/v1/sellers', { params: { query: { limit: maxRows } } })), { topics: ['seller'] })

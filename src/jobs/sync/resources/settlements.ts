@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import type { CallOptions } from '../../../clients/http/call-options.ts'
+import {
+  type SettlementLine,
+  type SettlementPage,
+  settlementsEndpoint,
+} from '../../../clients/marketplace/reports/settlements.ts'
+import { pollIntervals } from '../../../domain/sync/intervals.ts'
+import { findSettlementLinesAfter, settlementStore } from '../../../store/orders/settlements.ts'
+import { resource } from '../engine/resource.ts'
+import type { StreamContext } from '../engine/stream.ts'
+import { type WalkPage, type WalkPlaces, type WalkStep, walk } from '../engine/streams.ts'
+import { mayBeAboutRecord } from '../recovery/skip-rules.ts'
+
+/** Place of the walk between two pages; null: the reports are not listed yet. */
+const placeShape = z
+  .object({
+    /** Reports to read; the current one first. */
+    dates: z.array(z.string()),
+    offset: z.number(),
+    rows: z.number(),
+    currency: z.string().nullable(),
+  })
+  .nullable()
+type Place = z.infer<typeof placeShape>
+type Cursor = NonNullable<Place>
+
+const begin = (dates: readonly string[]): Cursor | null =>
+  dates.length === 0 ? null : { dates: [...dates], offset: 0, rows: 0, currency: null }
+
+/** A row is a fifth as long as an order. */
+const rowsForAnOrder = 5
+
+/** Reads a page. `cutBecause`: the error of a further page that the marketplace refuses, as seen on the live service (public facts, section 10). */
+const readPageAt = async (
+  { client, settings }: StreamContext,
+  reportDate: string,
+  { offset, rows, currency }: Cursor,
+  options: CallOptions,
+): Promise<SettlementPage | { readonly cutBecause: string }> => {
+  try {
+    const limit = settings.pageSize * rowsForAnOrder
+    return await client.of(settlementsEndpoint).page({ reportDate, offset, rows, currency, limit }, options)
+  } catch (error) {
+    if (offset === 0 || !mayBeAboutRecord(error, options) || error.httpStatus !== 400) throw error
+    return { cutBecause: error.message }
+  }
+}
+
+const readNext = async (
+  context: StreamContext,
+  cursor: Cursor,
+  options: CallOptions,
+): Promise<WalkPage<SettlementLine, Place> | null> => {
+  const { client, database } = context
+  const [reportDate, ...others] = cursor.dates
+  if (reportDate === undefined) return null
+  // Key in quarantine of the missing rest of a report.
+  const rest = `${reportDate}/rest`
+  const page = await readPageAt(context, reportDate, cursor, options)
+  if ('cutBecause' in page)
+    return {
+      answers: [],
+      next: begin(others),
+      unreadable: [{ key: rest, fault: `the report is incomplete: ${page.cutBecause}` }],
+    }
+  const { records, currency, totalCount } = page
+  const rows = cursor.rows + records.length
+  if (page.nextCursor !== null) {
+    const next: Cursor = { dates: cursor.dates, offset: Number(page.nextCursor), rows, currency }
+    return { answers: [page], records, next }
+  }
+  if (totalCount !== null && totalCount > rows) {
+    const fault = `the report is incomplete: it has ${rows} of ${totalCount} rows`
+    return { answers: [page], records, next: begin(others), unreadable: [{ key: rest, fault }] }
+  }
+  const gone = await findSettlementLinesAfter(database, client.sellerId, reportDate, rows)
+  return { answers: [page], records, next: begin(others), missing: gone, answered: [rest] }
+}
+
+type Choice = (dates: readonly string[]) => readonly string[]
+
+const step =
+  (choose: Choice) =>
+  async (
+    context: StreamContext,
+    { after }: WalkStep<Place>,
+    options: CallOptions,
+  ): Promise<WalkPage<SettlementLine, Place> | null> => {
+    if (after !== null) return await readNext(context, after, options)
+    const listed = await context.client.of(settlementsEndpoint).dates(options)
+    return { answers: [listed], next: begin(choose(listed.dates)) }
+  }
+
+const places: WalkPlaces<Place> = { shape: placeShape, start: null }
+
+/** The newest reports: the latest one may be incomplete, or be corrected later. */
+const newest = 3
+const recent = walk<SettlementLine, Place>({
+  operation: settlementsEndpoint.operations.report,
+  places,
+  reads: `the ${newest} newest reports, page by page`,
+  step: step((dates) => dates.slice(-newest)),
+})
+
+/** Every report that the marketplace still lists. */
+const all = walk<SettlementLine, Place>({
+  operation: settlementsEndpoint.operations.report,
+  places,
+  reads: 'every listed report, page by page',
+  pace: { times: 7, minMs: 0 },
+  step: step((dates) => dates),
+})
+
+/** Settlement reports: the marketplace's payments, row by row. A new one appears every one or two weeks (public facts, section 13). */
+export const settlements = resource({
+  name: 'settlements',
+  endpoint: settlementsEndpoint,
+  poll: pollIntervals.settlements,
+  // No backfill: `all` reads every report that the marketplace lists.
+  streams: { recent, all },
+  table: settlementStore,
+})
