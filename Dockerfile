@@ -1,9 +1,9 @@
 # Debian's slim image: the embedded Postgres and the npm package `node` need glibc. The digest is that of the tag's index, for all platforms.
-FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS console
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS made
 
-# Building the console takes development packages, which stay in this stage.
+# Making the database client and the console takes development packages, which stay in this stage.
 WORKDIR /app
-COPY package.json package-lock.json .npmrc prisma.config.ts ./
+COPY package.json package-lock.json .npmrc prisma.config.ts tsconfig.json ./
 COPY scripts ./scripts
 COPY prisma ./prisma
 COPY types ./types
@@ -15,15 +15,17 @@ FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea41952009
 WORKDIR /app
 # What only development needs stays out of the image.
 ENV NPM_CONFIG_OMIT=dev
-COPY package.json package-lock.json .npmrc prisma.config.ts ./
+COPY package.json package-lock.json .npmrc ./
 COPY scripts ./scripts
 COPY prisma ./prisma
-RUN mkdir -p src/store && node scripts/setup.mjs
+COPY --from=made /app/src/store/generated ./src/store/generated
+RUN node scripts/setup.mjs
 COPY . .
-COPY --from=console /app/console/dist ./console/dist
+COPY --from=made /app/console/dist ./console/dist
 RUN node scripts/setup.mjs && find console -mindepth 1 -maxdepth 1 -not -name dist -exec rm -r {} + && rm -r types
-# What only made the database client, and what asks for TypeScript without needing it, goes as well: 290 MB.
-RUN npm pkg delete dependencies.prisma && npm prune --no-audit --no-fund && rm -rf node_modules/typescript
+# The database client accepts Prisma's command line and TypeScript, so npm leaves them in, although nothing runs them: 290 MB. The lock file stays as
+# it was, since scripts/setup.mjs compares it.
+RUN cp package-lock.json /tmp && npm pkg delete devDependencies && npm prune --no-audit --no-fund && mv /tmp/package-lock.json .
 
 FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 

@@ -11,7 +11,7 @@ import { startServer } from '../test/http/support.ts'
 import { hasBrowser, launchBrowser } from '../test/support/browser.ts'
 import { findVocabulary } from '../test/support/vocabulary.ts'
 import { alternately, answerMs } from './answer-times.ts'
-import { benchFolder, benchOptions, median } from './measure.ts'
+import { benchFolder, benchOptions, median, percentile } from './measure.ts'
 
 const { orders, commands, rounds } = benchOptions({ orders: 1_000_000, commands: 100_000, rounds: 40 }).numbers
 const batch = 100_000
@@ -72,9 +72,6 @@ const asked = {
   'commands of a tracking number': '/v1/commands?trackingNumber=1Z77&limit=50',
   'commands of a SKU': '/v1/commands?sku=SKU-77&limit=50',
 } as const
-
-const percentile = (values: readonly number[], share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN
 
 /** Median of some visits, each by a browser context that has stored nothing, until the overview shows its figures. */
 const measureFirstView = async (url: string): Promise<number> => {

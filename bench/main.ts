@@ -65,6 +65,12 @@ const backfillSchema = z.object({
 const inventoryLogSchema = z.object({ entriesPerSecond: z.number(), callsPerSecond: z.number(), aboveIdleMb: z.number() })
 const reportPassSchema = z.object({ rowsPerSecond: z.number(), aboveIdleMb: z.number() })
 const reportSchema = z.object({ first: reportPassSchema, again: reportPassSchema })
+const mixedLoadSchema = z.object({
+  rowsPerSecond: z.number(),
+  longestGapSeconds: z.number(),
+  apiP99Ms: z.number(),
+  slowestClaimsMs: z.number(),
+})
 const claimsSchema = z.object({ slowestMs: z.number() })
 /** Null without a browser. */
 const listsSchema = z.object({ slowestP95Ms: z.number(), firstViewMs: z.number().nullable() })
@@ -114,6 +120,7 @@ const store = buildRow((await run('store.ts', ['5000', '1'])).printed, "Tallyman
 const backfill = backfillSchema.parse((await run('backfill.ts', ['--orders', '10000'])).reported)
 const inventoryLog = inventoryLogSchema.parse((await run('inventory-log.ts', ['--skus', '1000'])).reported)
 const report = reportSchema.parse((await run('report.ts', ['50000'])).reported)
+const mixedLoad = mixedLoadSchema.parse((await run('mixed-load.ts', ['--rows', '50000'])).reported)
 const claims = claimsSchema.parse((await run('claims.ts', ['30000'])).reported)
 const lists = listsSchema.parse((await run('lists.ts', ['--orders', '200000', '--commands', '20000', '--rounds', '20'])).reported)
 const commands = commandsSchema.parse((await run('commands.ts', ['--commands', '3000', '--rounds', '1'])).reported)
@@ -161,6 +168,14 @@ console.table([
   atLeast('inventory log, calls a second, against the 500 a minute that are allowed', inventoryLog.callsPerSecond, 500 / 60, 0),
   atMost('memory above idle while the inventory log is read, MB', inventoryLog.aboveIdleMb, 150),
   atMost('memory above idle while a report is imported, MB', report.first.aboveIdleMb, 150),
+  reported(
+    'rows of a report a second, while orders are polled every 2 s and the inventory log is read',
+    mixedLoad.rowsPerSecond,
+    0,
+  ),
+  atMost('longest gap between polls then, s', mixedLoad.longestGapSeconds, 4, 1),
+  atMost('p99 of the API then, ms', mixedLoad.apiP99Ms, 500),
+  atMost('slowest answer with claims then, ms', mixedLoad.slowestClaimsMs, 300),
   atMost('slowest answer with claims or differences, ms', claims.slowestMs, 300),
   atMost('slowest p95 of what the console asks, 200,000 orders, ms', lists.slowestP95Ms, 200),
   ...(lists.firstViewMs === null

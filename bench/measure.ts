@@ -26,6 +26,10 @@ export const benchFolder = async (): Promise<string> => {
 export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
+/** The value that this share of the values does not exceed, such as 0.95. */
+export const percentile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN
+
 /** What a bench takes besides numbers with a name. */
 interface OtherOptions {
   /** The numbers may stand there without their names, too, in their order. */

@@ -56,6 +56,7 @@ export const benchSellers = (stubUrl: string): SellerRegistry => {
     clientId: 'bench',
     clientSecret: 'bench',
     refreshToken: null,
+    notificationsSecret: null,
     partnerId: null,
     profile: 'specification' as const,
     marketplaceUrl: stubUrl,
@@ -69,6 +70,7 @@ export const benchSellers = (stubUrl: string): SellerRegistry => {
     logReasons: new Map(),
     reportColumns: {},
     rateLimits: {},
+    mode: 'live' as const,
   }
   return createSellerRegistry({
     sellers: [seller],

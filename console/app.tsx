@@ -9,6 +9,7 @@ import { findMissingRights, useMay } from './lib/rights.ts'
 import { matchPath, startRouter, useAddress } from './lib/router.ts'
 import { useShared } from './lib/state.ts'
 import { applyTheme, chooseTheme, readTheme, type Theme } from './lib/theme.ts'
+import { ShadowNotice } from './parts/shadow.tsx'
 import { Empty, Loading, lastSeen } from './parts/states.tsx'
 import { Toasts, toast } from './parts/toasts.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -174,6 +175,7 @@ export const App = () => {
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <UnavailableNotice />
+        {known?.signedIn === true && <ShadowNotice />}
         {known === null ? (
           <Loading />
         ) : known.signedIn ? (

@@ -5,6 +5,8 @@ import { Audit } from './views/audit.tsx'
 import { Campaigns, CampaignView } from './views/campaigns.tsx'
 import { CommandView } from './views/command.tsx'
 import { Commands } from './views/commands.tsx'
+import { Completeness } from './views/completeness.tsx'
+import { Drift } from './views/drift.tsx'
 import { EventView } from './views/event.tsx'
 import { Events } from './views/events.tsx'
 import { Inventory, InventorySku } from './views/inventory.tsx'
@@ -15,6 +17,7 @@ import { Overview } from './views/overview.tsx'
 import { Quarantine } from './views/quarantine.tsx'
 import { Sellers } from './views/sellers.tsx'
 import { Settings } from './views/settings.tsx'
+import { Shadow } from './views/shadow.tsx'
 import { SyncView } from './views/sync.tsx'
 import { Syncs } from './views/syncs.tsx'
 import { Targets } from './views/targets.tsx'
@@ -45,9 +48,12 @@ export const views: readonly View[] = [
   { path: '/console/commands/:id', menu: null, component: CommandView },
   { path: '/console/alarms', menu: 'Alarms', component: Alarms },
   { path: '/console/syncs', menu: 'Syncs', component: Syncs },
+  { path: '/console/completeness', menu: null, component: Completeness },
   { path: '/console/syncs/:resource', menu: null, component: SyncView },
   { path: '/console/quarantine', menu: 'Quarantine', component: Quarantine },
+  { path: '/console/drift', menu: 'Drift', component: Drift },
   { path: '/console/sellers', menu: 'Sellers', component: Sellers },
+  { path: '/console/shadow', menu: 'Shadow', component: Shadow },
   { path: '/console/events', menu: 'Events', component: Events },
   { path: '/console/events/:source/:id', menu: null, component: EventView },
   { path: '/console/inventory', menu: 'Inventory', component: Inventory },

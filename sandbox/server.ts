@@ -9,6 +9,7 @@ import { createRequestLog } from './http/request-log.ts'
 import { createLife } from './life/live.ts'
 import { placePast } from './life/past.ts'
 import { placeRandomOrders } from './life/place.ts'
+import { createNotifier } from './notifications/notifier.ts'
 import { buildDialect, defaultClientId, defaultClientSecret, defaultSellerId, type Settings } from './settings.ts'
 import { openWorld } from './world.ts'
 
@@ -64,6 +65,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
     )
   }
   const timer = settings.orderIntervalMs === null ? null : setInterval(() => placeOne(gateway), settings.orderIntervalMs)
+  const notifier = createNotifier(world, life, gateway.faults, log)
   const { port } = requireAddress(app.server.address())
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host
   return {
@@ -72,6 +74,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
     async close() {
       if (timer !== null) clearInterval(timer)
       life.stop()
+      await notifier.close()
       await app.close()
       world.close()
     },

@@ -8,6 +8,8 @@ import { createHiding, type Hiding } from './faults/records.ts'
 import { createDiscrepancyStore, type DiscrepancyStore } from './fulfillment/discrepancy-store.ts'
 import { inventoryTables } from './fulfillment/schema.ts'
 import { createInventoryStore, type InventoryStore } from './fulfillment/store.ts'
+import { notificationTables } from './notifications/schema.ts'
+import { createNotificationStore, type NotificationStore } from './notifications/store.ts'
 import type { Settings } from './settings.ts'
 import { createShippingSettingsStore, type ShippingSettingsStore } from './shipping-settings/store.ts'
 import { type ConnectionStore, createConnectionStore } from './store/connections.ts'
@@ -32,6 +34,7 @@ export interface World {
   readonly effects: EffectStore
   readonly dueEvents: DueEventStore
   readonly triggers: TriggerStore
+  readonly notifications: NotificationStore
   readonly hiding: Hiding
   readonly inventory: InventoryStore
   readonly discrepancies: DiscrepancyStore
@@ -62,6 +65,7 @@ const clearedTables = [
   'campaigns',
   'shipping_settings',
   'seller_traits',
+  'settlement_errors',
 ]
 
 const firstCampaignsKey = 'first-campaigns'
@@ -99,6 +103,7 @@ export const openWorld = (settings: Settings): World => {
     effects: createEffectStore(database),
     dueEvents: createDueEventStore(database),
     triggers: createTriggerStore(database),
+    notifications: createNotificationStore(database),
     hiding,
     inventory: createInventoryStore(database),
     discrepancies: createDiscrepancyStore(database),
@@ -108,7 +113,7 @@ export const openWorld = (settings: Settings): World => {
     reset() {
       clock.advance(-clock.offsetMs())
       database.transaction(() => {
-        for (const table of [...clearedTables, ...inventoryTables]) database.run(`DELETE FROM ${table}`)
+        for (const table of [...clearedTables, ...inventoryTables, ...notificationTables]) database.run(`DELETE FROM ${table}`)
         putDefaultSeller()
         putFirstCampaigns()
       })

@@ -7,4 +7,5 @@ const secret = () => randomBytes(24).toString('hex')
 console.log(`POSTGRES_PASSWORD=${secret()}
 REDIS_PASSWORD=${secret()}
 API_KEY=${secret()}
-EVENTS_SECRET=whsec_${randomBytes(32).toString('base64')}`)
+EVENTS_SECRET=whsec_${randomBytes(32).toString('base64')}
+NOTIFICATIONS_SECRET=marketplace:${secret()}`)

@@ -31,7 +31,7 @@ if (!stampIs('node_modules/.tallyman-packages', packages)) {
   writeFileSync(at('node_modules/.tallyman-packages'), packages)
 }
 
-const client = hashText('prisma/schema.prisma', 'node_modules/prisma/package.json')
+const client = hashText('prisma/schema.prisma', 'node_modules/@prisma/client/package.json')
 if (!stampIs('src/store/generated/.tallyman-client', client)) {
   // Generating needs no schema engine, but the command line insists on a file: any will do.
   const node = at('node_modules', '.bin', 'node')

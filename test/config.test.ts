@@ -87,6 +87,7 @@ describe('readConfig', () => {
       alarms: 400 * dayMs,
       quarantine: 400 * dayMs,
       deliveries: 30 * dayMs,
+      notifications: 30 * dayMs,
       'log-entries': 800 * dayMs,
     })
     const given = { RETAIN_RUNS: '12h', RETAIN_CHANGES: 'forever', RETAIN_LOG_ENTRIES: '400d', RETAIN_EVENTS: '1d' }
@@ -166,6 +167,11 @@ describe('readConfig', () => {
     })
     expect(readConfig({ REREAD_EVERY: 'off' }, false).intervals['REREAD_EVERY']).toBe('off')
     expect(configFaults({ REREAD_DEPTH: '99999d' })[0]).toContain('up to 3650d')
+    expect([{}, { POLL_ORDERS_NOTIFIED: '10m' }].map((each) => readConfig(each, false).notifiedIntervalMs)).toEqual([
+      null,
+      600_000,
+    ])
+    for (const refused of ['16m', 'off']) expect(configFaults({ POLL_ORDERS_NOTIFIED: refused })[0]).toContain('up to 15m')
     expect(configFaults({ REREAD_DEPTH: '5m', LOOK_BACK: 'long' }).map((fault) => fault.split(':')[0])).toEqual([
       'LOOK_BACK',
       'REREAD_DEPTH',
@@ -246,9 +252,9 @@ describe('readConfig', () => {
     expect(shown.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(readConfig({}, false).intervals)))
   })
 
-  test('demands API_KEY and EVENTS_SECRET away from the loopback interface', () => {
+  test('demands API_KEY, EVENTS_SECRET and NOTIFICATIONS_SECRET away from the loopback interface', () => {
     const faults = configFaults({ HOST: '0.0.0.0' })
-    expect(faults.map((fault) => fault.split(':')[0])).toEqual(['API_KEY', 'EVENTS_SECRET'])
+    expect(faults.map((fault) => fault.split(':')[0])).toEqual(['API_KEY', 'EVENTS_SECRET', 'NOTIFICATIONS_SECRET'])
     // A process without the role http answers health alone.
     expect(readConfig({ HOST: '0.0.0.0', ROLES: 'scheduler,worker', HEALTH_PORT: '8081' }, false).http).toMatchObject({
       apiKey: null,

@@ -61,6 +61,7 @@ const ranElsewhere: Readonly<Record<string, string>> = {
 /** Pages whose blocks of a language are run below. */
 const ranHere = [
   'README.md sh',
+  'docs/completeness.md sql',
   'docs/interface.md sh',
   'docs/interface.md ts',
   'docs/keys.md sh',
@@ -251,12 +252,12 @@ test('docs/sandbox.md: the first steps', async () => {
   }
 })
 
-test('docs/operations.md: the statements are taken by the database', async () => {
+test('docs/operations.md, docs/completeness.md: the statements are taken by the database', async () => {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     // One by one: a VACUUM takes no part in a transaction.
-    for (const block of runBlocks('docs/operations.md', 'sql'))
+    for (const block of [...runBlocks('docs/operations.md', 'sql'), ...runBlocks('docs/completeness.md', 'sql')])
       for (const statement of block.text.split(/;$/m).map((one) => one.trim()))
         if (statement !== '') await client.query(statement)
     const { rows } = await client.query("SELECT pg_has_role('metabase', 'tallyman_bi', 'member') AS granted")

@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * An order with lines, unit ledger, commands and history
-         * @description Needs the scope `read`.
+         * @description With `at`: the order as it was known then, from its kept versions. `commands`, `history` and `open` are of that time too; `ledger` is null. The problem `not-yet-known` says when the order was first seen; `version-not-kept`: the version of that time was removed or erased. Needs the scope `read`.
          */
         get: operations["getOrder"];
         put?: never;
@@ -696,6 +696,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/shadow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Orders of sellers in shadow mode beside what was predicted
+         * @description By seller and purchase order id: orders with a prediction, and orders that were processed since shadow mode began. Compared when they are read. With `verdict`, `kind` or `difference` a page may have fewer orders than `limit`, or none, although `nextCursor` leads to more: it compares at most 5,000 orders. Needs the scope `read`.
+         */
+        get: operations["listShadow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shadow/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Number of orders of sellers in shadow mode by verdict
+         * @description Needs the scope `read`.
+         */
+        get: operations["getShadowCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sellers/{id}/go-live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the shadow mode of a seller
+         * @description From now on its commands are sent. Open predictions end and are never sent: what the other system did is not repeated. The decision wins over the setting `MODE`. Refused with `shadow-differs` while orders differ from their predictions, unless `force` is true. Needs the scope `operate`.
+         */
+        post: operations["goLiveSeller"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sellers/{id}/go-shadow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a seller in shadow mode
+         * @description From now on nothing of it is written to the marketplace: everything is read, decided and reserved, and its commands are predicted. A request that is being sent is completed, and its outcome is read back. The decision wins over the setting `MODE`. Needs the scope `operate`.
+         */
+        post: operations["goShadowSeller"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/forecast": {
         parameters: {
             query?: never;
@@ -944,6 +1024,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/claims/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Claims with their state: one for each SKU, month and kind, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listClaimsItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/claims/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The evidence of all claims of a month
+         * @description At most 500 claims; 422 if there are more. Needs the scope `read`.
+         */
+        get: operations["getClaimsEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/claims/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One claim
+         * @description Needs the scope `read`.
+         */
+        get: operations["getClaim"];
+        put?: never;
+        /**
+         * Set the state of a claim: filed, paid in part, paid, refused, or open again
+         * @description 409 if the claim is withdrawn; if it would be filed before the whole log of its SKU has been read once, since a late entry may still settle it; if an answer of the marketplace is recorded before the claim was filed; or if the amount paid is missing or above the value. `force` files it all the same, and accepts a higher amount. Opening or filing a claim again removes its amount. Needs the scope `operate`.
+         */
+        post: operations["createClaim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/claims/{id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The evidence of a claim: rows of the reports as they came, log entries, and the arithmetic in words
+         * @description Needs the scope `read`.
+         */
+        get: operations["getClaimEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/late-returns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns to refund, the earliest deadline first
+         * @description Returns with units that have arrived and are not refunded, if their refund is late, or due within 12 hours. Only of sellers whose marketplace sets a deadline (profile `walmart-us`: 48 hours after the arrival); not of goods that the marketplace fulfils. A return that is late for more than 30 days is no longer listed. Needs the scope `read`.
+         */
+        get: operations["listLateReturns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/stock": {
         parameters: {
             query?: never;
@@ -976,6 +1160,66 @@ export interface paths {
          * @description Needs the scope `read`.
          */
         get: operations["listStockDifferences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inbound-shipments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Units sent to fulfillment centers beside their receipts in the inventory log, by seller, shipment and SKU
+         * @description Needs the scope `read`.
+         */
+        get: operations["listInboundShipments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlement-differences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Differences between what settlement reports have paid and what orders are due, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listSettlementDifferences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Differences between the marketplace's answers and what is published, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listDrift"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1072,7 +1316,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Orders that returns, the inventory log and events have named, by day, and which of them are not stored
+         * Orders that returns, the inventory log, settlement reports, events and notifications have named, by day and source, and what has become of them
          * @description Needs the scope `read`.
          */
         get: operations["getCompleteness"];
@@ -1336,6 +1580,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/notifications/{sellerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept a notification of the marketplace
+         * @description A webhook of the marketplace about the seller. It is a hint: the named order or return is read from the marketplace by its id. Proven with `NOTIFICATIONS_SECRET` by HTTP Basic, by an HMAC-SHA256 of the body, by the signature with a time, or by a token of `POST /v1/notifications/{sellerId}/token`. A repeated `source.eventId` changes nothing. Needs the scope `events:write`.
+         */
+        post: operations["createNotification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/notifications/{sellerId}/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a token for notifications
+         * @description OAuth 2.0 client credentials, in a Basic header or in a form: the user and the password of `NOTIFICATIONS_SECRET`. The token proves notifications about this seller as `Authorization: Bearer`; nothing of it is stored. Needs the scope `events:write`.
+         */
+        post: operations["tokenNotification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     change: {
@@ -1511,6 +1795,18 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description States what was sent to a fulfillment center, to be compared with the inventory log. It becomes no command. */
+        InboundShippedInput: {
+            sellerId?: string | null;
+            shipmentId: string | number;
+            /** Format: date-time */
+            shippedAt: string;
+            expectedBy?: string | null;
+            lines: {
+                sku: string;
+                quantity: number;
+            }[];
+        };
         /** @description CloudEvents 1.0. Unknown members of `data` are refused; extension attributes are allowed. */
         CloudEventInput: ({
             /** @constant */
@@ -1610,6 +1906,20 @@ export interface components {
             data: components["schemas"]["ShippingSettingsDefinedInput"];
         } & {
             [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within the source, for ever. */
+            id: string;
+            /** @description A URI reference that names the sender. */
+            source: string;
+            /** @constant */
+            type: "erp.inbound.shipped";
+            time?: string;
+            datacontenttype?: string;
+            data: components["schemas"]["InboundShippedInput"];
+        } & {
+            [key: string]: unknown;
         });
         /** @description Problem details (RFC 9457). */
         Problem: {
@@ -1640,7 +1950,7 @@ export interface components {
             onBehalfOf: string | null;
             /** @description Id of the key, or `API_KEY`; null: no key was needed. */
             keyId: string | null;
-            /** @description One of alarm.closed, alarm.silenced, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.removed, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
+            /** @description One of alarm.closed, alarm.silenced, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, claim.decided, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.removed, seller.went_live, seller.went_shadow, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
             action: string;
             /** @description null: no seller, or all of them. */
             sellerId: string | null;
@@ -1719,7 +2029,7 @@ export interface components {
             purchaseOrderId: string | null;
             kind: string;
             /** @enum {string} */
-            state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+            state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected" | "predicted" | "withdrawn";
             event: {
                 source: string;
                 id: string;
@@ -1922,7 +2232,7 @@ export interface components {
             };
         };
         /** @description One change, by its type. */
-        Change: components["schemas"]["ChangeOrderSeen"] | components["schemas"]["ChangeOrderChanged"] | components["schemas"]["ChangeOrderLineChanged"] | components["schemas"]["ChangeOrderMissing"] | components["schemas"]["ChangeOrderErased"] | components["schemas"]["ChangeReturnSeen"] | components["schemas"]["ChangeReturnLineChanged"] | components["schemas"]["ChangeReturnErased"] | components["schemas"]["ChangeCommandPending"] | components["schemas"]["ChangeCommandSending"] | components["schemas"]["ChangeCommandVerifying"] | components["schemas"]["ChangeCommandHeld"] | components["schemas"]["ChangeCommandConfirmed"] | components["schemas"]["ChangeCommandRejected"] | components["schemas"]["ChangeEventRejected"] | components["schemas"]["ChangeAlarmRaised"] | components["schemas"]["ChangeAlarmSilenced"] | components["schemas"]["ChangeAlarmResolved"] | components["schemas"]["ChangeSellerStopped"] | components["schemas"]["ChangeSellerPaused"] | components["schemas"]["ChangeSellerResumed"] | components["schemas"]["ChangeSellerRemoved"] | components["schemas"]["ChangeSellerReturned"] | components["schemas"]["ChangeSellerEnrolmentChanged"] | components["schemas"]["ChangeShippingSettingsCreated"] | components["schemas"]["ChangeShippingSettingsChanged"] | components["schemas"]["ChangeShippingSettingsMissing"] | components["schemas"]["ChangeCampaignAdded"] | components["schemas"]["ChangeCampaignChanged"] | components["schemas"]["ChangeCampaignStatusChanged"] | components["schemas"]["ChangeCampaignMissing"] | components["schemas"]["ChangeCampaignFound"] | components["schemas"]["ChangeTaxonomyLoaded"] | components["schemas"]["ChangeTaxonomyNodeAdded"] | components["schemas"]["ChangeTaxonomyNodeChanged"] | components["schemas"]["ChangeTaxonomyNodeRemoved"] | components["schemas"]["ChangeTargetLoaded"] | components["schemas"]["ChangeTargetAdded"] | components["schemas"]["ChangeTargetChanged"] | components["schemas"]["ChangeTargetRemoved"] | components["schemas"]["ChangeSalesChannelLoaded"] | components["schemas"]["ChangeSalesChannelAdded"] | components["schemas"]["ChangeSalesChannelChanged"] | components["schemas"]["ChangeSalesChannelRemoved"] | components["schemas"]["ChangeSettlementLineAdded"] | components["schemas"]["ChangeSettlementLineChanged"] | components["schemas"]["ChangeSettlementLineRemoved"] | components["schemas"]["ChangeStockLoaded"] | components["schemas"]["ChangeStockAdded"] | components["schemas"]["ChangeStockChanged"] | components["schemas"]["ChangeStockRemoved"] | components["schemas"]["ChangeStockDifferenceFound"] | components["schemas"]["ChangeStockDifferenceChanged"] | components["schemas"]["ChangeStockDifferenceResolved"] | components["schemas"]["ChangeReplenishmentChanged"] | components["schemas"]["ChangeInventoryLogEntriesAdded"] | components["schemas"]["ChangeInventoryLogEntryChanged"] | components["schemas"]["ChangeInventoryLogEntryGone"] | components["schemas"]["ChangeInventoryLogUnknownReason"] | components["schemas"]["ChangeReconciliationReportImported"] | components["schemas"]["ChangeReconciliationRowChanged"] | components["schemas"]["ChangeReconciliationRowGone"] | components["schemas"]["ChangeInventoryDiscrepancyFound"] | components["schemas"]["ChangeInventoryDiscrepancyChanged"] | components["schemas"]["ChangeInventoryDiscrepancyResolved"];
+        Change: components["schemas"]["ChangeOrderSeen"] | components["schemas"]["ChangeOrderChanged"] | components["schemas"]["ChangeOrderLineChanged"] | components["schemas"]["ChangeOrderMissing"] | components["schemas"]["ChangeOrderErased"] | components["schemas"]["ChangeReturnSeen"] | components["schemas"]["ChangeReturnLineChanged"] | components["schemas"]["ChangeReturnErased"] | components["schemas"]["ChangeCommandPending"] | components["schemas"]["ChangeCommandSending"] | components["schemas"]["ChangeCommandVerifying"] | components["schemas"]["ChangeCommandHeld"] | components["schemas"]["ChangeCommandConfirmed"] | components["schemas"]["ChangeCommandRejected"] | components["schemas"]["ChangeCommandPredicted"] | components["schemas"]["ChangeCommandWithdrawn"] | components["schemas"]["ChangeEventRejected"] | components["schemas"]["ChangeAlarmRaised"] | components["schemas"]["ChangeAlarmSilenced"] | components["schemas"]["ChangeAlarmResolved"] | components["schemas"]["ChangeSellerStopped"] | components["schemas"]["ChangeSellerPaused"] | components["schemas"]["ChangeSellerResumed"] | components["schemas"]["ChangeSellerModeChanged"] | components["schemas"]["ChangeSellerRemoved"] | components["schemas"]["ChangeSellerReturned"] | components["schemas"]["ChangeSellerEnrolmentChanged"] | components["schemas"]["ChangeShippingSettingsCreated"] | components["schemas"]["ChangeShippingSettingsChanged"] | components["schemas"]["ChangeShippingSettingsMissing"] | components["schemas"]["ChangeCampaignAdded"] | components["schemas"]["ChangeCampaignChanged"] | components["schemas"]["ChangeCampaignStatusChanged"] | components["schemas"]["ChangeCampaignMissing"] | components["schemas"]["ChangeCampaignFound"] | components["schemas"]["ChangeTaxonomyLoaded"] | components["schemas"]["ChangeTaxonomyNodeAdded"] | components["schemas"]["ChangeTaxonomyNodeChanged"] | components["schemas"]["ChangeTaxonomyNodeRemoved"] | components["schemas"]["ChangeTargetLoaded"] | components["schemas"]["ChangeTargetAdded"] | components["schemas"]["ChangeTargetChanged"] | components["schemas"]["ChangeTargetRemoved"] | components["schemas"]["ChangeSalesChannelLoaded"] | components["schemas"]["ChangeSalesChannelAdded"] | components["schemas"]["ChangeSalesChannelChanged"] | components["schemas"]["ChangeSalesChannelRemoved"] | components["schemas"]["ChangeSettlementLineAdded"] | components["schemas"]["ChangeSettlementLineChanged"] | components["schemas"]["ChangeSettlementLineRemoved"] | components["schemas"]["ChangeSettlementDifferenceFound"] | components["schemas"]["ChangeSettlementDifferenceChanged"] | components["schemas"]["ChangeSettlementDifferenceResolved"] | components["schemas"]["ChangeStockLoaded"] | components["schemas"]["ChangeStockAdded"] | components["schemas"]["ChangeStockChanged"] | components["schemas"]["ChangeStockRemoved"] | components["schemas"]["ChangeStockDifferenceFound"] | components["schemas"]["ChangeStockDifferenceChanged"] | components["schemas"]["ChangeStockDifferenceResolved"] | components["schemas"]["ChangeReplenishmentChanged"] | components["schemas"]["ChangeInventoryLogEntriesAdded"] | components["schemas"]["ChangeInventoryLogEntryChanged"] | components["schemas"]["ChangeInventoryLogEntryGone"] | components["schemas"]["ChangeInventoryLogUnknownReason"] | components["schemas"]["ChangeReconciliationReportImported"] | components["schemas"]["ChangeReconciliationRowChanged"] | components["schemas"]["ChangeReconciliationRowGone"] | components["schemas"]["ChangeInventoryDiscrepancyFound"] | components["schemas"]["ChangeInventoryDiscrepancyChanged"] | components["schemas"]["ChangeInventoryDiscrepancyResolved"];
         /** @description A change as a CloudEvent 1.0. */
         ChangeEvent: {
             /** @constant */
@@ -2017,7 +2327,7 @@ export interface components {
                     shippedAt: string | null;
                     /** @description The maximum of units of the line that were seen in it. */
                     quantity: number;
-                    /** @description Units that the marketplace shows in it now; 0: it no longer shows it. */
+                    /** @description Units that the marketplace shows in it now. It shows refunded units without their parcel. */
                     shownQuantity: number;
                 }[];
                 charges: {
@@ -2051,6 +2361,20 @@ export interface components {
                 /** @description The newest 1,000, oldest first. */
                 readonly changes: components["schemas"]["Change"][];
             };
+            /**
+             * Format: date-time
+             * @description The requested time. Only with `at`, like `version`, `validFrom` and `validTo`.
+             */
+            at?: string;
+            /** @description The number of the version among the kept ones; 1: the oldest. */
+            version?: number;
+            /**
+             * Format: date-time
+             * @description When the version was stored.
+             */
+            validFrom?: string;
+            /** @description When the next version replaced it; null: it is the current one. */
+            validTo?: string | null;
         };
         Sync: {
             sellerId: string;
@@ -2371,6 +2695,89 @@ export interface components {
                 }[];
             }[];
         };
+        ClaimItem: {
+            id: string;
+            sellerId: string;
+            sku: string;
+            gtin: string | null;
+            month: string;
+            /**
+             * @description lost, damaged: as the report states; returned: came back by the log, not by the report; missing: without any reason.
+             * @enum {string}
+             */
+            kind: "lost" | "damaged" | "missing" | "returned";
+            /** @description Units that can be claimed now; units that are found again come off. */
+            units: number;
+            /**
+             * @description reported: the report states the units; compared: report and log were compared; not-compared: the log was not read far enough.
+             * @enum {string}
+             */
+            certainty: "reported" | "compared" | "not-compared";
+            /** @description The whole log of the SKU was read after each difference of the month was found. */
+            logRead: boolean;
+            unitPrice: string | null;
+            value: string | null;
+            currency: string | null;
+            /** @enum {string} */
+            state: "open" | "filed" | "paid-in-part" | "paid" | "refused" | "expired" | "withdrawn";
+            /** @description When it can no longer be filed; null: not computed yet. */
+            deadline: string | null;
+            /** @description The number of the case at the marketplace. */
+            reference: string | null;
+            filedUnits: number | null;
+            paidAmount: string | null;
+            /** @description Who set the state; `report`: a report, the log or the deadline. */
+            stateBy: string;
+            /** Format: date-time */
+            stateChangedAt: string;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            changedAt: string;
+        };
+        ClaimEvidence: {
+            id: string;
+            sellerId: string;
+            sku: string;
+            gtin: string | null;
+            month: string;
+            kind: string;
+            units: number;
+            certainty: string;
+            value: string | null;
+            currency: string | null;
+            state: string;
+            deadline: string | null;
+            reference: string | null;
+            /** @description Fulfilment centers of the entries of the kind. */
+            readonly centers: string[];
+            /** @description The arithmetic in words, step by step. */
+            readonly arithmetic: string[];
+            readonly reportRows: {
+                month: string;
+                fileName: string | null;
+                generatedAt: string | null;
+                /** @description The row as it came, by its headers. */
+                readonly columns: {
+                    [key: string]: string;
+                };
+            }[];
+            readonly logEntries: {
+                id: string;
+                transactionTime: string;
+                changedUnits: number;
+                /** @description The column of the report in which it belongs. */
+                movement: string;
+                fcName: string | null;
+                shipmentId: string | null;
+                type: string | null;
+                reasonCode: string | null;
+                reasonDescription: string | null;
+                location: string | null;
+            }[];
+            /** @description Entries that are left out, because the month has too many. */
+            omittedEntries: number;
+        };
         InventoryClaim: {
             sellerId: string;
             month: string;
@@ -2472,6 +2879,12 @@ export interface components {
                 shipSoon: number;
                 /** @description Open, and cancelled by the marketplace within 24 hours unless they are shipped. */
                 autoCancelSoon: number;
+            };
+            returns: {
+                /** @description Arrived, and past the deadline of their refund. */
+                late: number;
+                /** @description Arrived, and to be refunded within 12 hours. */
+                refundSoon: number;
             };
             /** @description Settled ones count for 24 hours. */
             commands: {
@@ -2615,6 +3028,49 @@ export interface components {
                 now: string;
             }[];
         };
+        NamedDay: {
+            sellerId: string;
+            /** @enum {string} */
+            source: "returns" | "inventory-log" | "settlements" | "events" | "notifications";
+            /** Format: date */
+            day: string;
+            named: number;
+            stored: number;
+            /** @description Not stored yet; each is requested by its id. */
+            missing: number;
+            /** @description Not stored, for a known reason. */
+            explained: number;
+            /** @description The first 100, by id. */
+            readonly missingIds: string[];
+            /** @description The first 100, by id. */
+            readonly explanations: {
+                purchaseOrderId: string;
+                reason: string;
+            }[];
+        };
+        Drift: {
+            id: string;
+            sellerId: string;
+            /** @description The operation, as in `RATE_LIMITS`. */
+            operation: string;
+            /**
+             * @description An unknown field, value of an enumeration, type of a value, header that announces an end, or HTTP status.
+             * @enum {string}
+             */
+            kind: "field" | "value" | "type" | "header" | "status";
+            /** @description Members with dots, `[]` for the elements of a list; the name of a header; an HTTP status. `*`: a name that may be data. */
+            path: string;
+            /** @description The unknown value, if it is a plain word; otherwise empty. */
+            value: string;
+            /** @description What was found, without personal data: a type, the length of a text, a value, a date. */
+            example: string;
+            /** @description Number of compared records, or of answers, that had it. */
+            count: number;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            lastSeenAt: string;
+        };
         Erasure: {
             sellerId: string;
             customerOrderId: string;
@@ -2712,7 +3168,7 @@ export interface components {
         };
         RetainedData: {
             /** @enum {string} */
-            data: "runs" | "attempts" | "versions" | "changes" | "events" | "alarms" | "quarantine" | "deliveries" | "log-entries";
+            data: "runs" | "attempts" | "versions" | "changes" | "events" | "alarms" | "quarantine" | "deliveries" | "notifications" | "log-entries";
             /** @description Name of the setting. */
             setting: string;
             /** @description How long it is kept, in milliseconds; null: for ever. */
@@ -2742,6 +3198,39 @@ export interface components {
             /** @description Rows that the last pass removed or emptied. */
             lastRemoved: number | null;
         };
+        LateReturn: {
+            sellerId: string;
+            returnOrderId: string;
+            /**
+             * Format: date-time
+             * @description The earliest deadline of its lines.
+             */
+            refundBy: string;
+            /**
+             * @description late: the deadline has passed; soon: it passes within 12 hours.
+             * @enum {string}
+             */
+            state: "late" | "soon";
+            readonly lines: {
+                returnLineNumber: number;
+                /** @description The order of the units; null: the marketplace names none. */
+                purchaseOrderId: string | null;
+                /** @description Its line. */
+                lineNumber: string | null;
+                sku: string | null;
+                /** @description Units that have arrived and are not refunded. */
+                units: number;
+                /**
+                 * Format: date-time
+                 * @description When the first of them arrived, by the marketplace's status; without its time: when the status was stored.
+                 */
+                arrivedAt: string;
+                /** Format: date-time */
+                refundBy: string;
+                /** @description Goods that are refunded through their order only, by `erp.credit.issued`. */
+                exceptionItemType: string | null;
+            }[];
+        };
         Seller: {
             sellerId: string;
             /**
@@ -2761,6 +3250,18 @@ export interface components {
             /** @description When an operator removed it and kept its records; null: it is not removed, or is in the settings of a process again. */
             removedAt: string | null;
             removedBy: string | null;
+            /**
+             * @description shadow: everything is read, decided and reserved, and nothing is written to the marketplace; commands end as `predicted`.
+             * @enum {string}
+             */
+            mode: "live" | "shadow";
+            /**
+             * Format: date-time
+             * @description When the mode began.
+             */
+            modeSince: string;
+            /** @description Who decided on the mode; null: the setting `MODE`. */
+            modeBy: string | null;
         };
         ListedSeller: {
             sellerId: string;
@@ -2781,6 +3282,18 @@ export interface components {
             /** @description When an operator removed it and kept its records; null: it is not removed, or is in the settings of a process again. */
             removedAt: string | null;
             removedBy: string | null;
+            /**
+             * @description shadow: everything is read, decided and reserved, and nothing is written to the marketplace; commands end as `predicted`.
+             * @enum {string}
+             */
+            mode: "live" | "shadow";
+            /**
+             * Format: date-time
+             * @description When the mode began.
+             */
+            modeSince: string;
+            /** @description Who decided on the mode; null: the setting `MODE`. */
+            modeBy: string | null;
             /** @description Processes that serve it, by their reports of the last minute, without those that have ended on this machine. */
             servedBy: string[];
             /** @description Open orders; at most 10000 are counted. */
@@ -2857,6 +3370,116 @@ export interface components {
              * @enum {string}
              */
             from: "default" | "environment" | "file";
+        };
+        SettlementDifference: {
+            id: string;
+            sellerId: string;
+            /** @enum {string} */
+            kind: "paid-less" | "paid-more" | "paid-twice" | "never-paid" | "refund-without-return" | "commission-off-rate" | "unknown-fee";
+            /** @description Null: the row of the report names no order. */
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            sku: string | null;
+            /** @description `YYYY-MM-DD`: the newest report of its rows. Null: no report has paid. */
+            reportDate: string | null;
+            /** @description What reports should have paid; negative: to the marketplace. */
+            expectedAmount: string;
+            /** @description What the rows of reports have paid. */
+            paidAmount: string;
+            /** @description paidAmount minus expectedAmount; negative: the seller has received too little. */
+            difference: string;
+            currency: string | null;
+            /** @description The rows of reports that it comes from. */
+            readonly rows: {
+                /** @description Report and position of the row. */
+                lineKey: string;
+                transactionType: string;
+                amountType: string | null;
+                description: string | null;
+                /** @description `YYYY-MM-DD`. */
+                postedOn: string | null;
+                amount: string | null;
+            }[];
+            /** @enum {string} */
+            state: "open" | "resolved";
+            /** @description settled: later reports or records explain it; withdrawn: its order is no longer stored. */
+            resolution: ("settled" | "withdrawn") | null;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            changedAt: string;
+            resolvedAt: string | null;
+        };
+        ShadowOrder: {
+            sellerId: string;
+            purchaseOrderId: string;
+            /**
+             * @description difference: the other system did something else than was predicted; missing: it did not do within 24 hours what was predicted; unpredicted: it did something that no event predicted; pending: it has not done yet what was predicted; agreement: it did what was predicted. The first one that is true of a part of the order.
+             * @enum {string}
+             */
+            verdict: "difference" | "missing" | "unpredicted" | "pending" | "agreement";
+            /** @description When the order was last read; null: it is not stored. */
+            observedAt: string | null;
+            /** @description The predicted commands, in their order. */
+            readonly commands: {
+                commandId: string;
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @enum {string} */
+                verdict: "difference" | "missing" | "pending" | "agreement";
+                /** Format: date-time */
+                predictedAt: string;
+                /** @description Whether the order shows all units of it. */
+                shown: boolean;
+                /** @description How much later than the prediction the lines of the order changed, negative if earlier; null: not shown, or a later change hides it. */
+                laterSeconds: number | null;
+                /** @description Predicted units by line, and by parcel; empty for an acknowledgement and a correction. */
+                readonly units: {
+                    lineNumber: string;
+                    quantity: number;
+                    /** @description Those of the units that the order shows. */
+                    shown: number;
+                    /** @description What a refund gives back, tax included; null: no refund, or not known. */
+                    amount: string | null;
+                }[];
+                readonly differences: {
+                    /**
+                     * @description units: another quantity; twice: at least twice the quantity; cancelled, shipped: instead of what was predicted; tracking, carrier, money: other values.
+                     * @enum {string}
+                     */
+                    kind: "units" | "twice" | "cancelled" | "shipped" | "tracking" | "carrier" | "money";
+                    lineNumber: string;
+                    /** @description Units, a tracking number, a carrier or an amount. */
+                    predicted: string;
+                    /** @description The same, as the order shows it. */
+                    shown: string;
+                }[];
+            }[];
+            /** @description Units that were processed since shadow mode began, and that no event predicted. */
+            readonly unpredicted: {
+                lineNumber: string;
+                /** @enum {string} */
+                kind: "ship" | "cancel" | "refund";
+                quantity: number;
+            }[];
+        };
+        ShadowCounts: {
+            difference: number;
+            missing: number;
+            unpredicted: number;
+            pending: number;
+            agreement: number;
+            /** @description false: there are more than about 10,000 orders; the first ones are counted. */
+            complete: boolean;
+        };
+        SellerMode: {
+            seller: components["schemas"]["Seller"];
+            /** @description Commands whose predictions ended, whether the other system has done them or not: nothing of them was sent, and nothing will be. If the order of one does not show it, and Tallyman shall do it, send its event again with a new id. */
+            withdrawn: string[];
+            /** @description Those of them whose orders do not show all units of the prediction. */
+            notShown: string[];
+            /** @description Orders that differed from their predictions when the seller went live. */
+            differences: number;
         };
         StockOnHand: {
             sellerId: string;
@@ -2957,6 +3580,39 @@ export interface components {
             /** Format: date-time */
             changedAt: string;
             resolvedAt: string | null;
+        };
+        InboundShipmentLine: {
+            sellerId: string;
+            /** @description As in the inventory log. */
+            shipmentId: string;
+            sku: string;
+            sentUnits: number;
+            /** @description Receipts of the inventory log with this shipment id, with their corrections. */
+            receivedUnits: number;
+            /** @description receivedUnits minus sentUnits. */
+            difference: number;
+            /** Format: date-time */
+            shippedAt: string;
+            /**
+             * Format: date-time
+             * @description When all units should be received: from the event, or 30 days after `shippedAt`.
+             */
+            expectedBy: string;
+            /** @description Since when all sent units are received; null: they are not. */
+            completeAt: string | null;
+            /** @description Up to when the log of the SKU was read when the two were compared; null: never. */
+            logReadUpTo: string | null;
+            /**
+             * @description open: less was received, and the log is not read up to `expectedBy`; short: it is; complete: as many as sent; over: more than sent.
+             * @enum {string}
+             */
+            state: "open" | "complete" | "short" | "over";
+            /** @description Not all units were received by `expectedBy`. */
+            late: boolean;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            changedAt: string;
         };
         Resource: {
             resource: string;
@@ -3953,6 +4609,124 @@ export interface components {
             occurredAt: string;
         };
         /**
+         * @description The seller is in shadow mode: the request of a command is ready, and nothing is sent. Its units are reserved.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "command.predicted",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": "6f1d9a52-0d0c-4a2e-9a53-5c2d7a3f9a11",
+         *       "data": {
+         *         "kind": "ship",
+         *         "lines": [
+         *           {
+         *             "lineNumber": "1",
+         *             "quantity": 2
+         *           }
+         *         ],
+         *         "reason": "shadow mode: it would have been sent now; nothing was sent"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCommandPredicted: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "command.predicted";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @description Units of each line; empty for kinds without units. */
+                readonly lines: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description With `pending`: the event that caused it. */
+                event?: {
+                    source: string;
+                    id: string;
+                };
+                /** @description Applied units, if an operator decided by line. */
+                readonly applied?: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description Why it is in this state; absent for a new command, and after its buyer was erased. */
+                reason?: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A prediction ended because the seller went live; its units are available again. Nothing was sent. Final.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "command.withdrawn",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": "6f1d9a52-0d0c-4a2e-9a53-5c2d7a3f9a11",
+         *       "data": {
+         *         "kind": "ship",
+         *         "lines": [
+         *           {
+         *             "lineNumber": "1",
+         *             "quantity": 2
+         *           }
+         *         ],
+         *         "reason": "the seller went live"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCommandWithdrawn: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "command.withdrawn";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @description Units of each line; empty for kinds without units. */
+                readonly lines: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description With `pending`: the event that caused it. */
+                event?: {
+                    source: string;
+                    id: string;
+                };
+                /** @description Applied units, if an operator decided by line. */
+                readonly applied?: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description Why it is in this state; absent for a new command, and after its buyer was erased. */
+                reason?: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
          * @description An accepted ERP event could not be executed: it is invalid, has waited too long, or an operator rejected it.
          * @example {
          *       "seq": "4711",
@@ -4285,6 +5059,45 @@ export interface components {
                 by: "start" | "settings" | "probe" | "person";
                 actor?: string;
                 reason?: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An operator put a seller in shadow mode, or made it live.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "seller.mode_changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "mode": "live",
+         *         "actor": "Ada",
+         *         "reason": "a week without differences"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSellerModeChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "seller.mode_changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                mode: "live" | "shadow";
+                actor: string;
+                reason: string;
             } | components["schemas"]["ErasedData"];
             /** Format: date-time */
             occurredAt: string;
@@ -5801,6 +6614,158 @@ export interface components {
             occurredAt: string;
         };
         /**
+         * @description Settlement reports have paid an order line otherwise than it is due, or moved money under an unknown name.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "settlement_difference.found",
+         *       "purchaseOrderId": "1796277083022",
+         *       "lineNumber": "1",
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "id": "5",
+         *         "kind": "paid-less",
+         *         "sku": "MUG-BLUE",
+         *         "expected": "13.99",
+         *         "paid": "12.49",
+         *         "difference": "-1.50",
+         *         "currency": "USD",
+         *         "lineKeys": [
+         *           "2026-03-10/17"
+         *         ]
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSettlementDifferenceFound: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "settlement_difference.found";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                id: string;
+                /** @enum {string} */
+                kind: "paid-less" | "paid-more" | "paid-twice" | "never-paid" | "refund-without-return" | "commission-off-rate" | "unknown-fee";
+                sku: string | null;
+                /** @description What reports should have paid. */
+                expected: string;
+                /** @description What they have paid. */
+                paid: string;
+                /** @description Paid less expected. */
+                difference: string;
+                currency: string | null;
+                /** @description The rows of `warehouse.settlement_lines` that it comes from. */
+                readonly lineKeys: string[];
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The amounts or rows of an open difference changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "settlement_difference.changed",
+         *       "purchaseOrderId": "1796277083022",
+         *       "lineNumber": "1",
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "id": "5",
+         *         "kind": "paid-less",
+         *         "sku": "MUG-BLUE",
+         *         "expected": "13.99",
+         *         "paid": "12.99",
+         *         "difference": "-1.00",
+         *         "currency": "USD",
+         *         "lineKeys": [
+         *           "2026-03-10/17"
+         *         ]
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSettlementDifferenceChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "settlement_difference.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                id: string;
+                /** @enum {string} */
+                kind: "paid-less" | "paid-more" | "paid-twice" | "never-paid" | "refund-without-return" | "commission-off-rate" | "unknown-fee";
+                sku: string | null;
+                /** @description What reports should have paid. */
+                expected: string;
+                /** @description What they have paid. */
+                paid: string;
+                /** @description Paid less expected. */
+                difference: string;
+                currency: string | null;
+                /** @description The rows of `warehouse.settlement_lines` that it comes from. */
+                readonly lineKeys: string[];
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description Later reports or records explain a difference, or its order is no longer stored.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "settlement_difference.resolved",
+         *       "purchaseOrderId": "1796277083022",
+         *       "lineNumber": "1",
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "id": "5",
+         *         "kind": "paid-less",
+         *         "sku": "MUG-BLUE",
+         *         "resolution": "settled"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSettlementDifferenceResolved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "settlement_difference.resolved";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                id: string;
+                /** @enum {string} */
+                kind: "paid-less" | "paid-more" | "paid-twice" | "never-paid" | "refund-without-return" | "commission-off-rate" | "unknown-fee";
+                sku: string | null;
+                /** @enum {string} */
+                resolution: "settled" | "withdrawn";
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
          * @description The stock on hand of a seller was read completely for the first time.
          * @example {
          *       "seq": "4711",
@@ -7196,8 +8161,56 @@ export interface components {
                 };
             };
         };
+        /**
+         * @description Units were sent to a fulfillment center: compare them with its receipts.
+         * @example {
+         *       "specversion": "1.0",
+         *       "id": "erp.inbound.shipped-1",
+         *       "source": "/openapi-example",
+         *       "type": "erp.inbound.shipped",
+         *       "data": {
+         *         "shipmentId": "4711000WFA",
+         *         "shippedAt": "2026-03-01T09:30:00Z",
+         *         "lines": [
+         *           {
+         *             "sku": "KETTLE-RED",
+         *             "quantity": 40
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        EventErpInboundShipped: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within its source. */
+            id: string;
+            /** @description URI reference of the sender. */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "erp.inbound.shipped";
+            /** Format: date-time */
+            time?: string;
+            subject?: string;
+            /** @example application/json */
+            datacontenttype?: string;
+            data: {
+                sellerId?: string | null;
+                shipmentId: string | number;
+                /** Format: date-time */
+                shippedAt: string;
+                expectedBy?: string | null;
+                lines: {
+                    sku: string;
+                    quantity: number;
+                }[];
+            };
+        };
         /** @description A CloudEvent 1.0 of the ERP. */
-        ErpEvent: components["schemas"]["EventErpOrderAccepted"] | components["schemas"]["EventErpShipmentDispatched"] | components["schemas"]["EventErpLinesUnfulfillable"] | components["schemas"]["EventErpCreditIssued"] | components["schemas"]["EventErpShipmentCorrected"] | components["schemas"]["EventErpReturnRefunded"] | components["schemas"]["EventErpShippingSettingsDefined"];
+        ErpEvent: components["schemas"]["EventErpOrderAccepted"] | components["schemas"]["EventErpShipmentDispatched"] | components["schemas"]["EventErpLinesUnfulfillable"] | components["schemas"]["EventErpCreditIssued"] | components["schemas"]["EventErpShipmentCorrected"] | components["schemas"]["EventErpReturnRefunded"] | components["schemas"]["EventErpShippingSettingsDefined"] | components["schemas"]["EventErpInboundShipped"];
     };
     responses: never;
     parameters: never;
@@ -7220,7 +8233,7 @@ export interface operations {
                 type?: string;
                 /** @description Of this seller. */
                 sellerId?: string;
-                /** @description About this purchase order. */
+                /** @description About this purchase order, or about a return of it. */
                 purchaseOrderId?: string;
                 /** @description Of this source. */
                 source?: string;
@@ -7248,7 +8261,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -7302,7 +8314,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description true: reports what the events would do now; nothing is stored, and the marketplace is not called. */
-                dryRun?: "true" | "false";
+                dryRun?: boolean | ("true" | "false");
             };
             header?: {
                 /** @description Binary mode: version of CloudEvents, `1.0`. */
@@ -7338,7 +8350,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["CloudEventInput"] | components["schemas"]["CloudEventInput"][] | (components["schemas"]["OrderAcceptedInput"] | components["schemas"]["ShipmentDispatchedInput"] | components["schemas"]["LinesUnfulfillableInput"] | components["schemas"]["CreditIssuedInput"] | components["schemas"]["ShipmentCorrectedInput"] | components["schemas"]["ReturnRefundedInput"] | components["schemas"]["ShippingSettingsDefinedInput"]);
+                "application/json": components["schemas"]["CloudEventInput"] | components["schemas"]["CloudEventInput"][] | (components["schemas"]["OrderAcceptedInput"] | components["schemas"]["ShipmentDispatchedInput"] | components["schemas"]["LinesUnfulfillableInput"] | components["schemas"]["CreditIssuedInput"] | components["schemas"]["ShipmentCorrectedInput"] | components["schemas"]["ReturnRefundedInput"] | components["schemas"]["ShippingSettingsDefinedInput"] | components["schemas"]["InboundShippedInput"]);
                 /**
                  * @example {
                  *       "specversion": "1.0",
@@ -7417,7 +8429,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7523,7 +8535,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7619,7 +8631,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7628,7 +8640,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7691,7 +8703,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
-                state?: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                state?: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected" | "predicted" | "withdrawn";
                 kind?: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
                 /** @description Of this seller. */
                 sellerId?: string;
@@ -7733,7 +8745,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -7830,7 +8841,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7888,7 +8899,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         /** @enum {string} */
-                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected" | "predicted" | "withdrawn";
                     };
                 };
             };
@@ -7919,7 +8930,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7928,7 +8939,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8013,7 +9024,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         /** @enum {string} */
-                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected" | "predicted" | "withdrawn";
                     };
                 };
             };
@@ -8044,7 +9055,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8053,7 +9064,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8138,7 +9149,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         /** @enum {string} */
-                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected" | "predicted" | "withdrawn";
                     };
                 };
             };
@@ -8169,7 +9180,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8178,7 +9189,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8274,7 +9285,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         /** @enum {string} */
-                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected" | "predicted" | "withdrawn";
                     };
                 };
             };
@@ -8305,7 +9316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8314,7 +9325,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8392,23 +9403,23 @@ export interface operations {
                 /** @description Shipped by this kind of node, in the marketplace's spelling. */
                 shipNodeType?: string;
                 /** @description Some units are neither shipped nor cancelled. */
-                open?: "true" | "false";
+                open?: boolean | ("true" | "false");
                 /** @description `shipped`: nothing is open, and some units were shipped; `cancelled`: nothing is open, and no unit was shipped; `refunded`: some units were refunded. Also set a period: the orders are read one by one. */
                 outcome?: "shipped" | "cancelled" | "refunded";
                 /** @description true: open, shipped by the seller, and past the ship-by time. */
-                late?: "true" | "false";
+                late?: boolean | ("true" | "false");
                 /** @description true: open, shipped by the seller, and to be shipped within 24 hours. */
-                shipSoon?: "true" | "false";
+                shipSoon?: boolean | ("true" | "false");
                 /** @description true: open, and cancelled by the marketplace within 24 hours unless it is shipped. */
-                autoCancelSoon?: "true" | "false";
+                autoCancelSoon?: boolean | ("true" | "false");
                 /** @description true: open, shipped by the seller, and past the acknowledgement deadline. */
-                acknowledgeOverdue?: "true" | "false";
+                acknowledgeOverdue?: boolean | ("true" | "false");
                 /** @description true: open, shipped by the seller, and to be acknowledged within an hour. */
-                acknowledgeSoon?: "true" | "false";
+                acknowledgeSoon?: boolean | ("true" | "false");
                 /** @description true: open, shipped by the seller, and still known to the marketplace; false: the other open ones. */
-                fulfilledBySeller?: "true" | "false";
+                fulfilledBySeller?: boolean | ("true" | "false");
                 /** @description true: open, shipped by the seller, and some units are not acknowledged; false: the other open ones. */
-                unacknowledged?: "true" | "false";
+                unacknowledged?: boolean | ("true" | "false");
                 /** @description City of the buyer's address, in upper or lower case. */
                 city?: string;
                 /** @description Ordered at or after this date, or date and time. */
@@ -8439,7 +9450,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -8494,8 +9504,10 @@ export interface operations {
             query?: {
                 /** @description Required when several sellers have an order with this id. */
                 sellerId?: string;
+                /** @description As it was known at this time. */
+                at?: string;
                 /** @description true: without the buyer's data. Sessions never get it here. */
-                masked?: "true" | "false";
+                masked?: boolean | ("true" | "false");
             };
             header?: never;
             path: {
@@ -8541,7 +9553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8550,8 +9562,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `changes-gone` (The next changes have been removed), `version-not-kept` (The version is not kept) */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8635,7 +9656,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8644,7 +9665,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8939,9 +9960,6 @@ export interface operations {
                         readonly items: components["schemas"]["Change"][];
                         nextCursor: string;
                     };
-                    "text/csv": string;
-                    "application/cloudevents-batch+json": components["schemas"]["ChangeEvent"][];
-                    "text/event-stream": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -8971,7 +9989,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `changes-gone` (The next changes have been removed) */
+            /** @description `changes-gone` (The next changes have been removed), `version-not-kept` (The version is not kept) */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -9037,7 +10055,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -9145,7 +10162,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `changes-gone` (The next changes have been removed) */
+            /** @description `changes-gone` (The next changes have been removed), `version-not-kept` (The version is not kept) */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -9248,7 +10265,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9328,7 +10345,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9418,7 +10435,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9540,7 +10557,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9649,7 +10666,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9741,7 +10758,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9750,7 +10767,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `changes-gone` (The next changes have been removed) */
+            /** @description `changes-gone` (The next changes have been removed), `version-not-kept` (The version is not kept) */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -9835,7 +10852,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -9865,7 +10881,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9906,13 +10922,13 @@ export interface operations {
                 /** @description Of this resource, such as `orders`. */
                 resource?: string;
                 /** @description Whether a process runs it now. */
-                running?: "true" | "false";
+                running?: boolean | ("true" | "false");
                 /** @description Whether its last run failed. */
-                failing?: "true" | "false";
+                failing?: boolean | ("true" | "false");
                 /** @description Whether its last success is too long ago. */
-                behind?: "true" | "false";
+                behind?: boolean | ("true" | "false");
                 /** @description Whether it has never been read completely; backfills do not count. */
-                unread?: "true" | "false";
+                unread?: boolean | ("true" | "false");
             };
             header?: never;
             path?: never;
@@ -9931,7 +10947,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -10130,7 +11145,7 @@ export interface operations {
                 /** @description Of this stream of the resource. */
                 stream?: string;
                 /** @description Whether it ended with an error. */
-                failed?: "true" | "false";
+                failed?: boolean | ("true" | "false");
                 /** @description Started at or after this date, or date and time. */
                 startedFrom?: string;
                 /** @description Started before this date, or date and time. */
@@ -10155,7 +11170,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -10185,7 +11199,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10282,7 +11296,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10291,7 +11305,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10497,10 +11511,12 @@ export interface operations {
                 cursor?: string;
                 /** @description In this state. */
                 state?: "active" | "stopped" | "paused";
+                /** @description In this mode. */
+                mode?: "live" | "shadow";
                 /** @description This seller. */
                 sellerId?: string;
                 /** @description Whether it was removed. Default: sellers that were not removed, and a removed one if `sellerId` names it. */
-                removed?: "true" | "false";
+                removed?: boolean | ("true" | "false");
             };
             header?: never;
             path?: never;
@@ -10519,7 +11535,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -10708,7 +11723,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10819,7 +11834,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10927,7 +11942,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10936,8 +11951,417 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listShadow: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Orders placed, or with a prediction, at or after this date, or date and time. */
+                from?: string;
+                /** @description This order. */
+                purchaseOrderId?: string;
+                /** @description difference: the other system did something else than was predicted; missing: it did not do within 24 hours what was predicted; unpredicted: it did something that no event predicted; pending: it has not done yet what was predicted; agreement: it did what was predicted. The first one that is true of a part of the order. */
+                verdict?: "difference" | "missing" | "unpredicted" | "pending" | "agreement";
+                /** @description With a prediction of this kind, or with units that were processed in this way without an event. */
+                kind?: "acknowledge" | "ship" | "cancel" | "refund" | "refund-return" | "correct-shipment" | "create-shipping-settings";
+                /** @description With a difference of this kind. */
+                difference?: "units" | "twice" | "cancelled" | "shipped" | "tracking" | "carrier" | "money";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ShadowOrder"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getShadowCounts: {
+        parameters: {
+            query?: {
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Orders placed, or with a prediction, at or after this date, or date and time. */
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShadowCounts"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    goLiveSeller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                    /** @description Go live although orders differ from their predictions. */
+                    force?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SellerMode"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    goShadowSeller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SellerMode"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11017,7 +12441,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11061,7 +12485,7 @@ export interface operations {
                 /** @description Of the record with this key, such as a purchase order id. */
                 recordKey?: string;
                 /** @description true: skipped parts of lists; false: records. */
-                skipped?: "true" | "false";
+                skipped?: boolean | ("true" | "false");
                 /** @description First seen at or after this date, or date and time. */
                 seenFrom?: string;
                 /** @description First seen before this date, or date and time. */
@@ -11084,7 +12508,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -11191,7 +12614,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11298,7 +12721,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11307,7 +12730,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11405,7 +12828,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11414,7 +12837,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11465,7 +12888,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only reports what would be erased. */
-                dryRun?: "true" | "false";
+                dryRun?: boolean | ("true" | "false");
             };
             header?: never;
             path?: never;
@@ -11520,7 +12943,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11529,7 +12952,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11599,7 +13022,7 @@ export interface operations {
                 /** @description In this status of the marketplace. */
                 status?: string;
                 /** @description Whether it is watched. */
-                watched?: "true" | "false";
+                watched?: boolean | ("true" | "false");
             };
             header?: never;
             path?: never;
@@ -11618,7 +13041,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -11826,7 +13248,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11835,7 +13257,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11919,7 +13341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11928,7 +13350,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11996,7 +13418,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -12075,7 +13496,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -12141,7 +13561,7 @@ export interface operations {
                 /** @description Of this GTIN, in the report's spelling. */
                 gtin?: string;
                 /** @description Whether units were lost, damaged or found. */
-                adjusted?: "true" | "false";
+                adjusted?: boolean | ("true" | "false");
             };
             header?: never;
             path?: never;
@@ -12160,7 +13580,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -12260,7 +13679,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12289,6 +13708,520 @@ export interface operations {
             };
             /** @description `unavailable` (Temporarily unavailable) */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listClaimsItems: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Month of the report, by the calendar of the marketplace. */
+                month?: string;
+                /** @description Of this SKU. */
+                sku?: string;
+                /** @description Of this kind. */
+                kind?: "lost" | "damaged" | "missing" | "returned";
+                state?: "open" | "filed" | "paid-in-part" | "paid" | "refused" | "expired" | "withdrawn" | "all";
+                /** @description To be filed before this date, or date and time. */
+                dueTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ClaimItem"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getClaimsEvidence: {
+        parameters: {
+            query: {
+                /** @description Month of the report, by the calendar of the marketplace. */
+                month: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this kind. */
+                kind?: "lost" | "damaged" | "missing" | "returned";
+                state?: "open" | "filed" | "paid-in-part" | "paid" | "refused" | "expired" | "withdrawn" | "all";
+                /** @description html: a page to print; csv: one row for each piece of evidence. */
+                format?: "json" | "csv" | "html";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The claims with their evidence. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ClaimEvidence"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getClaim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaimItem"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createClaim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    state: "open" | "filed" | "paid-in-part" | "paid" | "refused";
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
+                    actor?: string;
+                    /** @description Why; recorded in the audit. */
+                    reason?: string | null;
+                    /** @description The number of the case at the marketplace. */
+                    reference?: string | null;
+                    /** @description What was paid, in the currency of the value. */
+                    paidAmount?: string | null;
+                    /** @default false */
+                    force?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaimItem"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getClaimEvidence: {
+        parameters: {
+            query?: {
+                /** @description html: a page to print; csv: one row for each piece of evidence. */
+                format?: "json" | "csv" | "html";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The claims with their evidence. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ClaimEvidence"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listLateReturns: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description With this id. */
+                returnOrderId?: string;
+                /** @description At least one line is of this order. */
+                purchaseOrderId?: string;
+                /** @description At least one line has this SKU. */
+                sku?: string;
+                /** @description late: the deadline has passed; soon: it passes within 12 hours. Default: both. */
+                state?: "late" | "soon";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["LateReturn"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12333,7 +14266,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -12417,7 +14349,254 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listInboundShipments: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this shipment. */
+                shipmentId?: string;
+                /** @description Of this SKU. */
+                sku?: string;
+                state?: "open" | "complete" | "short" | "over" | "all";
+                /** @description Whether not all units were received by the expected time. */
+                late?: boolean | ("true" | "false");
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["InboundShipmentLine"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSettlementDifferences: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                kind?: "paid-less" | "paid-more" | "paid-twice" | "never-paid" | "refund-without-return" | "commission-off-rate" | "unknown-fee";
+                /** @description Of this order. */
+                purchaseOrderId?: string;
+                /** @description Of this SKU. */
+                sku?: string;
+                state?: "open" | "resolved" | "all";
+                /** @description First seen at or after this date, or date and time. */
+                seenFrom?: string;
+                /** @description First seen before this date, or date and time. */
+                seenTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SettlementDifference"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDrift: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this operation, such as `orders.list`. */
+                operation?: string;
+                kind?: "field" | "value" | "type" | "header" | "status";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Drift"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -12478,7 +14657,7 @@ export interface operations {
                 sellerId?: string;
                 tactic?: "behavioral" | "contextual";
                 /** @description Whether an ad group may use it now. */
-                usable?: "true" | "false";
+                usable?: boolean | ("true" | "false");
                 /** @description Part of the name or of the path, in upper or lower case. */
                 q?: string;
             };
@@ -12499,7 +14678,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -12564,7 +14742,7 @@ export interface operations {
                 /** @description Of this severity. */
                 severity?: "critical" | "warning" | "notice";
                 /** @description Whether an operator has silenced it until a future time. */
-                silenced?: "true" | "false";
+                silenced?: boolean | ("true" | "false");
                 /** @description About this subject: a command, an order, a SKU … */
                 subject?: string;
                 /** @description Raised at or after this date, or date and time. */
@@ -12589,7 +14767,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -12697,7 +14874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12706,7 +14883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12797,7 +14974,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12806,7 +14983,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12848,6 +15025,12 @@ export interface operations {
         parameters: {
             query?: {
                 sellerId?: string;
+                source?: "returns" | "inventory-log" | "settlements" | "events" | "notifications";
+                /** @description The first day (UTC). Without it, `days` counts. */
+                from?: string;
+                /** @description The last day (UTC). Default: today. */
+                to?: string;
+                /** @description Number of days before `to`, if `from` is not given. */
                 days?: number;
             };
             header?: never;
@@ -12863,18 +15046,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: {
-                            sellerId: string;
-                            /** @enum {string} */
-                            source: "returns" | "inventory-log" | "events";
-                            /** Format: date */
-                            day: string;
-                            named: number;
-                            stored: number;
-                            missing: number;
-                            /** @description The first twenty missing ones. */
-                            readonly missingIds: string[];
-                        }[];
+                        items: components["schemas"]["NamedDay"][];
                     };
                 };
             };
@@ -13099,7 +15271,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -13210,7 +15381,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `illegal-state` (The state does not allow it) */
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13327,7 +15498,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13434,7 +15605,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found` (Not found) */
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13478,7 +15649,7 @@ export interface operations {
                 onBehalfOf?: string;
                 /** @description With this key: its id, or `API_KEY`. */
                 keyId?: string;
-                action?: "alarm.closed" | "alarm.silenced" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.removed" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
+                action?: "alarm.closed" | "alarm.silenced" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "claim.decided" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.removed" | "seller.went_live" | "seller.went_shadow" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
                 /** @description On the subject with this id. */
                 subject?: string;
                 /** @description Done at or after this date, or date and time. */
@@ -13503,7 +15674,6 @@ export interface operations {
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
                     };
-                    "text/csv": string;
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -14005,6 +16175,210 @@ export interface operations {
             };
             /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sellerId: string;
+            };
+            cookie?: never;
+        };
+        /** @description Kept nowhere. */
+        requestBody: {
+            content: {
+                "application/json": {
+                    source: {
+                        eventType: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description `ignored`: nothing is read for a notification of this type, or it names no record.
+                         * @enum {string}
+                         */
+                        status: "accepted" | "duplicate" | "ignored";
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tokenNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sellerId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        access_token: string;
+                        /** @enum {string} */
+                        token_type: "Bearer";
+                        /** @description Seconds. */
+                        expires_in: number;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -107,7 +107,7 @@ export const useQuery = <Data>(key: string, fetchData: () => Promise<Data>, fres
     }
   }, [entry, key, everyMs])
   const reload = useCallback(() => void run(entry), [entry])
-  // A key has one type of data, reasonAndActor only the view that defines the key reads it.
+  // A key has one type of data, because only the view that defines the key reads it.
   const data = entry.data as Data | undefined
   return { data, error: entry.error, loading: data === undefined && entry.error === null, stale: false, reload }
 }

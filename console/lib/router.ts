@@ -40,7 +40,7 @@ export const typeParameter = (name: string, value: string): void => {
   typing = setTimeout(() => void untilReleased().then(applyTyped), typingMs)
 }
 
-/** Discards the typed text of a parameter, reasonAndActor it is not a complete value. */
+/** Discards the typed text of a parameter, because it is not a complete value. */
 export const discardTyped = (name: string): void => void typed.delete(name)
 
 /** Whether a parameter has typed text that is not in the address yet. */

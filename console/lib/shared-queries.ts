@@ -9,12 +9,19 @@ const maxRows = 1_000
 /** The figures of all sellers. */
 export const useOverview = () =>
   useQuery('overview', () => readAnswer(api.GET('/v1/overview')), {
-    topics: ['order', 'command', 'event', 'inventory', 'alarm'],
+    topics: ['order', 'return', 'command', 'event', 'inventory', 'alarm'],
     everyMs: 15_000,
   })
 
 /** The resources that can be synced. */
 export const useResources = () => useQuery('resources', () => readAnswer(api.GET('/v1/resources')), { everyMs: 600_000 })
+
+/** The sellers in shadow mode. */
+export const useShadowed = () =>
+  useQuery('shadowed', () => readAnswer(api.GET('/v1/sellers', { params: { query: { mode: 'shadow', limit: maxRows } } })), {
+    topics: ['seller'],
+    everyMs: 60_000,
+  })
 
 /** The sellers, for choices and states beside other rows. */
 export const useSellers = () =>

@@ -12,6 +12,8 @@ const tones: Readonly<Record<Command['state'], Tone>> = {
   held: 'bad',
   confirmed: 'good',
   rejected: 'bad',
+  predicted: 'plain',
+  withdrawn: 'plain',
 }
 
 /** State of a command. */

@@ -37,7 +37,7 @@ const AppliedField = ({
 }) => {
   const id = useId()
   const field = useRef<HTMLInputElement>(null)
-  // Runs for each new address, even with the same value, reasonAndActor text that was typed since then may not be part of it.
+  // Runs for each new address, even with the same value, because text that was typed since then may not be part of it.
   useEffect(() => {
     if (field.current !== null && !isTyped(name) && field.current.value.trim() !== value) field.current.value = value
   }, [at, name, value])

@@ -27,6 +27,7 @@ const silences = [
 /** Views of lists whose name differs, or that have no address for one item. */
 const views: Readonly<Record<string, string>> = {
   discrepancies: '/console/inventory',
+  claims: '/console/inventory?show=to-claim',
   campaigns: '/console/campaigns',
   webhooks: '/console/webhooks',
 }

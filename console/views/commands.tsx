@@ -8,7 +8,7 @@ import { OrderLink } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { Time } from '../parts/text.tsx'
 
-const states = ['pending', 'sending', 'verifying', 'held', 'confirmed', 'rejected'] as const
+const states = ['pending', 'sending', 'verifying', 'held', 'confirmed', 'rejected', 'predicted', 'withdrawn'] as const
 const kinds = [
   'acknowledge',
   'ship',

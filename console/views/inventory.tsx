@@ -22,6 +22,7 @@ import { List, Rows } from '../parts/table.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Badge, Money, None, Time } from '../parts/text.tsx'
 import { Waterfall } from '../parts/waterfall.tsx'
+import { ClaimItems, claimKindOptions, claimStateOptions } from './claims.tsx'
 import { StockDifferences, StockOnHand } from './stock.tsx'
 
 type Discrepancy = Schemas['InventoryDiscrepancy']
@@ -199,6 +200,7 @@ const Claims = ({ at }: { readonly at: Address }) => {
             wraps: true,
             cell: ({ sellerId }) => (
               <>
+                <a href={evidence(sellerId, 'show=to-claim&')}>claims to file</a>,{' '}
                 <a href={evidence(sellerId, 'state=all&')}>differences</a>,{' '}
                 <a href={evidence(sellerId, 'show=stock&adjusted=true&')}>SKUs with losses</a>
               </>
@@ -248,7 +250,8 @@ const Stock = ({ at }: { readonly at: Address }) => {
 
 const tabs = [
   ['differences', 'Differences'],
-  ['claims', 'Claims'],
+  ['to-claim', 'To claim'],
+  ['claims', 'Claims by month'],
   ['stock', 'Stock by month'],
   ['on-hand', 'Stock on hand'],
   ['on-hand-differences', 'Stock and log'],
@@ -257,8 +260,8 @@ const tabs = [
 /** Inventory: differences between report and log, possible claims, the monthly reports, and the stock on hand. */
 export const Inventory = () => {
   const at = useAddress()
-  const shown = readChoice(at, 'show', ['claims', 'stock', 'on-hand', 'on-hand-differences']) ?? 'differences'
-  const hasMonths = shown === 'differences' || shown === 'claims' || shown === 'stock'
+  const shown = readChoice(at, 'show', ['to-claim', 'claims', 'stock', 'on-hand', 'on-hand-differences']) ?? 'differences'
+  const hasMonths = shown === 'differences' || shown === 'to-claim' || shown === 'claims' || shown === 'stock'
   const hasStates = shown === 'differences' || shown === 'on-hand-differences'
   return (
     <>
@@ -268,6 +271,12 @@ export const Inventory = () => {
         <p class="faint">
           Contradictions within the marketplace's monthly report, with the previous month, or with the inventory log. A difference
           closes automatically when a later report or log agrees.
+        </p>
+      )}
+      {shown === 'to-claim' && (
+        <p class="faint">
+          Units that can be claimed from the marketplace, net of units that were found again. The evidence is a page to print, or
+          a table: the arithmetic in words, the rows of the reports as they came, and the entries of the log.
         </p>
       )}
       {shown === 'on-hand-differences' && (
@@ -280,8 +289,10 @@ export const Inventory = () => {
         {hasMonths && <TextFilter at={at} name="month" label="Month" placeholder="2026-03" pattern={monthPattern} />}
         <TextFilter at={at} name="sellerId" label="Seller" />
         {shown !== 'claims' && <TextFilter at={at} name="sku" label="SKU" />}
-        {shown !== 'claims' && shown !== 'on-hand-differences' && <TextFilter at={at} name="gtin" label="GTIN" />}
+        {(shown === 'differences' || shown === 'stock' || shown === 'on-hand') && <TextFilter at={at} name="gtin" label="GTIN" />}
         {shown === 'differences' && <ChoiceFilter at={at} name="kind" label="Kind" options={kindOptions} />}
+        {shown === 'to-claim' && <ChoiceFilter at={at} name="kind" label="Kind" options={claimKindOptions} />}
+        {shown === 'to-claim' && <ChoiceFilter at={at} name="state" label="State" options={claimStateOptions} />}
         {hasStates && <ChoiceFilter at={at} name="state" label="State" options={stateOptions} />}
         {shown === 'stock' && (
           <ChoiceFilter
@@ -297,6 +308,7 @@ export const Inventory = () => {
         )}
       </Filters>
       {shown === 'differences' && <Differences at={at} />}
+      {shown === 'to-claim' && <ClaimItems at={at} />}
       {shown === 'claims' && <Claims at={at} />}
       {shown === 'stock' && <Stock at={at} />}
       {shown === 'on-hand' && <StockOnHand at={at} />}

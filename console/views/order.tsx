@@ -1,16 +1,19 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
-import { api, readAnswer, type Schemas } from '../lib/api.ts'
+import { useRef, useState } from 'preact/hooks'
+import { api, Refused, readAnswer, type Schemas } from '../lib/api.ts'
 import { differences } from '../lib/json.ts'
+import { describeMissing } from '../lib/parcels.ts'
 import { useQuery } from '../lib/query.ts'
+import { type Address, useAddress, withParameters } from '../lib/router.ts'
 import { useAction } from '../parts/action.ts'
 import { Attempts } from '../parts/attempts.tsx'
 import { CommandState, commandAddress, explainCommand, formatCommand } from '../parts/commands.tsx'
 import { EventProblem, EventState, eventAddress } from '../parts/events.tsx'
 import { OrderState, UnitsBar } from '../parts/orders.tsx'
-import { Loaded } from '../parts/states.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
 import { Ago, Countdown, Money, None, Raw, Time } from '../parts/text.tsx'
+import { PastNotice, readPastTime, VersionSlider } from '../parts/versions.tsx'
 
 type Order = Schemas['Order']
 type Buyer = Schemas['Buyer']
@@ -65,7 +68,8 @@ const buildChangeEntries = ({ history }: Order): readonly TimelineEntry[] =>
     body: <Raw summary="Data" value={change.data} />,
   }))
 
-const buildCommandEntries = ({ commands }: Order): readonly TimelineEntry[] =>
+/** `isPast`: the command as it was then has no link, because its view shows it as it is, and decides on it. */
+const buildCommandEntries = ({ commands }: Order, isPast: boolean): readonly TimelineEntry[] =>
   commands.flatMap((command) => [
     {
       key: `command ${command.id}`,
@@ -73,7 +77,8 @@ const buildCommandEntries = ({ commands }: Order): readonly TimelineEntry[] =>
       kind: 'Command',
       title: (
         <>
-          <a href={commandAddress(command.id)}>{formatCommand(command)}</a> <CommandState state={command.state} />
+          {isPast ? formatCommand(command) : <a href={commandAddress(command.id)}>{formatCommand(command)}</a>}{' '}
+          <CommandState state={command.state} />
         </>
       ),
       body: (
@@ -109,13 +114,25 @@ const buildEventEntries = (events: readonly Event[]): readonly TimelineEntry[] =
     ...(event.problem === null && event.waitsFor === null ? {} : { body: <EventProblem event={event} /> }),
   }))
 
+/** Events as they were at a time. */
+const listPastEvents = (events: readonly Event[], at: string): readonly Event[] => {
+  const time = Date.parse(at)
+  return events
+    .filter(({ receivedAt }) => Date.parse(receivedAt) <= time)
+    .map((event) =>
+      event.processedAt !== null && Date.parse(event.processedAt) <= time
+        ? event
+        : { ...event, state: 'received', problem: null, waitsFor: null },
+    )
+}
+
 const kinds = ['Event', 'Command', 'Decision', 'Version', 'Change'] as const
 
 const Timeline = ({ order, events }: { readonly order: Order; readonly events: readonly Event[] }) => {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
   const entries = [
     ...buildEventEntries(events),
-    ...buildCommandEntries(order),
+    ...buildCommandEntries(order, order.at !== undefined),
     ...buildVersionEntries(order),
     ...buildChangeEntries(order),
   ]
@@ -184,7 +201,7 @@ const Buyer = ({ order }: { readonly order: Order }) => {
           )}
         </dd>
       </dl>
-      {shown === null && (
+      {shown === null && order.at === undefined && (
         <p class="row">
           <button type="button" disabled={busy} onClick={reveal}>
             Show the buyer's data
@@ -202,9 +219,12 @@ const countReserved = ({ ledger }: Order['lines'][number]): number => {
   return reserved.ship + reserved.cancel + (inFlight !== null && inFlight.kind !== 'refund' ? inFlight.quantity : 0)
 }
 
+/** A deadline: the time that is left, or the time itself for an order of the past. */
+const Deadline = ({ order, to }: { readonly order: Order; readonly to: string | null }) =>
+  order.at === undefined ? <Countdown to={to} sellerId={order.sellerId} /> : <Time at={to} />
+
 const OrderDetails = ({ order, events }: { readonly order: Order; readonly events: readonly Event[] }) => (
   <>
-    <h1 tabIndex={-1}>Order {order.purchaseOrderId}</h1>
     <div class="grid">
       <section class="card" aria-label="Facts">
         <h2>
@@ -228,15 +248,13 @@ const OrderDetails = ({ order, events }: { readonly order: Order; readonly event
             <Time at={order.orderDate} />
           </dd>
           <dt>Changed</dt>
-          <dd>
-            <Ago at={order.changedAt} />
-          </dd>
+          <dd>{order.at === undefined ? <Ago at={order.changedAt} /> : <Time at={order.changedAt} />}</dd>
           <dt>Acknowledge</dt>
-          <dd>{order.acknowledgeBy === null ? 'done' : <Countdown to={order.acknowledgeBy} sellerId={order.sellerId} />}</dd>
+          <dd>{order.acknowledgeBy === null ? 'done' : <Deadline order={order} to={order.acknowledgeBy} />}</dd>
           <dt>Ship</dt>
           <dd>
             <Time at={order.estimatedShipDate} />
-            {order.open && order.estimatedShipDate !== null && (
+            {order.at === undefined && order.open && order.estimatedShipDate !== null && (
               <>
                 {' '}
                 (<Countdown to={order.estimatedShipDate} sellerId={order.sellerId} />)
@@ -245,7 +263,7 @@ const OrderDetails = ({ order, events }: { readonly order: Order; readonly event
           </dd>
           <dt>Automatic cancellation</dt>
           <dd>
-            <Countdown to={order.autoCancelAt} sellerId={order.sellerId} />
+            <Deadline order={order} to={order.autoCancelAt} />
           </dd>
           <dt>Total</dt>
           <dd>
@@ -272,7 +290,9 @@ const OrderDetails = ({ order, events }: { readonly order: Order; readonly event
               {quantity} by {carrier ?? 'an unknown carrier'},{' '}
               {trackingNumber === null ? 'no tracking number' : 'tracking number '}
               {trackingNumber !== null && <span class="whole">{trackingNumber}</span>}, <Time at={shippedAt} />
-              {shownQuantity < quantity && <span class="faint">; the marketplace now shows {shownQuantity}</span>}
+              {shownQuantity < quantity && (
+                <span class="faint">; {describeMissing(line, { quantity, shownQuantity }, order.at !== undefined)}</span>
+              )}
             </li>
           ))}
         </ul>
@@ -283,9 +303,50 @@ const OrderDetails = ({ order, events }: { readonly order: Order; readonly event
   </>
 )
 
-/** One order with its timeline. */
+/** The order as it was known at a time. The previous time stays until the next one is loaded, so that the page does not jump under the slider. */
+const PastOrder = ({
+  order,
+  events,
+  address,
+  at,
+}: {
+  readonly order: Order
+  readonly events: readonly Event[]
+  readonly address: Address
+  readonly at: string
+}) => {
+  const { sellerId, purchaseOrderId, history } = order
+  const past = useQuery(`order ${sellerId} ${purchaseOrderId} at ${at}`, () =>
+    readAnswer(
+      api.GET('/v1/orders/{purchaseOrderId}', {
+        params: { path: { purchaseOrderId }, query: { sellerId, masked: 'true', at } },
+      }),
+    ),
+  )
+  const previous = useRef<Order | null>(null)
+  if (past.data !== undefined) previous.current = past.data
+  const { data = past.loading ? (previous.current ?? undefined) : undefined, error } = past
+  if (data !== undefined)
+    return (
+      <div aria-busy={past.loading}>
+        <OrderDetails order={data} events={listPastEvents(events, data.at ?? at)} />
+      </div>
+    )
+  const oldest = history.versions[0]?.firstSeenAt
+  if (error instanceof Refused && error.status === 404 && oldest !== undefined)
+    return (
+      <Empty>
+        {error.message} <a href={withParameters(address, { at: oldest })}>Show the oldest version that is listed</a>
+      </Empty>
+    )
+  return <Loaded query={past}>{() => null}</Loaded>
+}
+
+/** One order with its timeline, now or at the time in the address. */
 export const OrderView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
   const { sellerId = '', purchaseOrderId = '' } = parts
+  const address = useAddress()
+  const at = readPastTime(address)
   const order = useQuery(
     `order ${sellerId} ${purchaseOrderId}`,
     () =>
@@ -299,9 +360,21 @@ export const OrderView = ({ parts }: { readonly parts: Readonly<Record<string, s
     () => readAnswer(api.GET('/v1/events', { params: { query: { purchaseOrderId, sellerId, limit: 200 } } })),
     { topics: ['event', 'command'] },
   )
+  const known = events.data?.items ?? []
   return (
     <Loaded query={order} heading={`Order ${purchaseOrderId}`}>
-      {(data) => <OrderDetails order={data} events={events.data?.items ?? []} />}
+      {(data) => (
+        <>
+          <h1 tabIndex={-1}>Order {data.purchaseOrderId}</h1>
+          {at !== null && <PastNotice address={address} at={at} />}
+          <VersionSlider address={address} versions={data.history.versions} />
+          {at === null ? (
+            <OrderDetails order={data} events={known} />
+          ) : (
+            <PastOrder order={data} events={known} address={address} at={at} />
+          )}
+        </>
+      )}
     </Loaded>
   )
 }

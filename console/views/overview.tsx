@@ -45,7 +45,7 @@ const Group = ({ title, children }: { readonly title: string; readonly children:
 )
 
 const Figures = ({ overview }: { readonly overview: Schemas['Overview'] }) => {
-  const { orders, commands, needsPerson } = overview
+  const { orders, returns, commands, needsPerson } = overview
   return (
     <>
       <Group title="Deadlines">
@@ -63,6 +63,13 @@ const Figures = ({ overview }: { readonly overview: Schemas['Overview'] }) => {
           value={orders.autoCancelSoon}
           to="/console/today?due=cancel"
           tone="bad"
+        />
+        <Tile label="returns late to refund" value={returns.late} to="/console/today?due=returns&state=late" tone="bad" />
+        <Tile
+          label="returns to refund within 12 hours"
+          value={returns.refundSoon}
+          to="/console/today?due=returns&state=soon"
+          tone="warn"
         />
       </Group>
       <Group title="Open orders">

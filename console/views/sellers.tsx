@@ -7,6 +7,7 @@ import { readChoices, useAddress } from '../lib/router.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
 import { buildOptions, ChoiceFilter, Filters } from '../parts/filters.tsx'
 import { OutcomeNotice, useOutcome } from '../parts/outcome.tsx'
+import { ModeAction } from '../parts/shadow.tsx'
 import { syncAddress } from '../parts/syncs.tsx'
 import { List } from '../parts/table.tsx'
 import { Badge, Countdown, Time, type Tone } from '../parts/text.tsx'
@@ -19,10 +20,15 @@ const states = ['active', 'stopped', 'paused'] as const
 const tones: Readonly<Record<Seller['state'], Tone>> = { active: 'good', stopped: 'bad', paused: 'warn' }
 
 const SellerState = ({ seller }: { readonly seller: ListedSeller }) => {
-  const { state, reason, since, pausedBy, nextProbeAt, served, servedBy, removedAt, removedBy } = seller
+  const { state, reason, since, pausedBy, nextProbeAt, served, servedBy, removedAt, removedBy, mode, modeSince } = seller
   return (
     <div>
       <Badge tone={tones[state]}>{state}</Badge>
+      {mode === 'shadow' && (
+        <p>
+          <Badge tone="warn">shadow</Badge> since <Time at={modeSince} />: nothing is written to the marketplace.
+        </p>
+      )}
       {since !== null && (
         <p>
           since <Time at={since} />
@@ -270,6 +276,7 @@ export const Sellers = () => {
                   cell: (seller: ListedSeller) => (
                     <>
                       {seller.removedAt === null && <Actions seller={seller} done={sellers.reload} />}
+                      {seller.removedAt === null && <ModeAction seller={seller} done={sellers.reload} />}
                       {may('operate', 'all') && isRemovable(seller) && <Remove seller={seller} done={sellers.reload} />}
                     </>
                   ),

@@ -43,7 +43,8 @@ export const Syncs = () => {
     <>
       <h1 tabIndex={-1}>Syncs</h1>
       <p class="faint">
-        Data that are read from the marketplace, stream by stream. The name links to the runs of a sync, and to backfills.
+        Data that are read from the marketplace, stream by stream. The name links to the runs of a sync, and to backfills.{' '}
+        <a href="/console/completeness">Orders that other records name</a> shows whether any are missing.
       </p>
       <Filters>
         <ChoiceFilter

@@ -1,8 +1,9 @@
 import { api, readAnswer } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
-import { listFilters, readChoices, readParameters, useAddress } from '../lib/router.ts'
+import { type Address, listFilters, readChoices, readParameters, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
+import { FirstLateReturns, LateReturns } from '../parts/returns.tsx'
 import { List } from '../parts/table.tsx'
 import { Countdown } from '../parts/text.tsx'
 
@@ -20,31 +21,69 @@ const choices = {
 
 const isChoice = (text: string): text is keyof typeof choices => Object.hasOwn(choices, text)
 
-/** Open orders by deadline. */
-export const Today = () => {
-  const address = useAddress()
-  const due = address.parameters.get('due') ?? ''
+const OpenOrders = ({ at, due }: { readonly at: Address; readonly due: keyof typeof choices }) => {
   const query = {
     open: 'true' as const,
     fulfilledBySeller: 'true' as const,
-    ...choices[isChoice(due) ? due : ''],
-    ...readChoices(address, { sort: ['shipBy', 'acknowledgeBy'] }),
-    ...readParameters(address, ['q', 'sellerId', 'sku']),
+    ...choices[due],
+    ...readChoices(at, { sort: ['shipBy', 'acknowledgeBy'] }),
+    ...readParameters(at, ['q', 'sellerId', 'sku']),
   }
-  const orders = usePage('today', address, query, (page) => readAnswer(api.GET('/v1/orders', { params: { query: page } })), {
+  const orders = usePage('today', at, query, (page) => readAnswer(api.GET('/v1/orders', { params: { query: page } })), {
     topics: ['order'],
   })
   return (
+    <List
+      caption="Open orders by deadline"
+      query={orders}
+      at={at}
+      buildKey={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
+      empty={
+        listFilters(at).length === 0 ? 'No order is open: there is nothing to ship today.' : 'No open order matches the filters.'
+      }
+      csv={{ path: `/v1/orders?${new URLSearchParams(query)}`, name: 'orders-to-do' }}
+      columns={[
+        { head: 'Order', cell: (order) => <OrderLink {...order} /> },
+        { head: 'Seller', cell: ({ sellerId }) => sellerId },
+        { head: 'State', cell: (order) => <OrderState order={order} /> },
+        { head: 'Units', wraps: true, cell: ({ lines }) => <Skus lines={lines} /> },
+        {
+          head: 'Acknowledge',
+          sort: { by: 'acknowledgeBy', ascending: true },
+          cell: ({ acknowledgeBy, sellerId }) => <Countdown to={acknowledgeBy} sellerId={sellerId} />,
+        },
+        {
+          head: 'Ship',
+          sort: { by: 'shipBy', ascending: true },
+          cell: ({ estimatedShipDate, sellerId }) => <Countdown to={estimatedShipDate} sellerId={sellerId} />,
+        },
+        {
+          head: 'Automatic cancellation',
+          cell: ({ autoCancelAt, sellerId }) => <Countdown to={autoCancelAt} sellerId={sellerId} />,
+        },
+      ]}
+    />
+  )
+}
+
+/** Open orders and returns by deadline. */
+export const Today = () => {
+  const address = useAddress()
+  const due = address.parameters.get('due') ?? ''
+  return (
     <>
       <h1 tabIndex={-1}>To do today</h1>
-      <p class="faint">Open orders that you ship, the earliest deadline first. Remaining times are by the marketplace's clock.</p>
+      <p class="faint">
+        Open orders that you ship, and returns that you must refund, the earliest deadline first. Remaining times are by the
+        marketplace's clock.
+      </p>
       <Filters>
         <ChoiceFilter
           at={address}
           name="due"
           label="Due"
           options={[
-            ['', 'All that you ship'],
+            ['', 'Everything'],
             ['acknowledge', 'To acknowledge'],
             ['overdue', 'Late to acknowledge'],
             ['acknowledge-soon', 'To acknowledge within an hour'],
@@ -52,44 +91,27 @@ export const Today = () => {
             ['late', 'Late to ship'],
             ['soon', 'To ship within 24 hours'],
             ['cancel', 'Cancelled within 24 hours'],
+            ['returns', 'Returns to refund'],
           ]}
         />
-        <TextFilter at={address} name="q" label="Search" placeholder="Order, SKU, tracking number" />
+        {due !== 'returns' && <TextFilter at={address} name="q" label="Search" placeholder="Order, SKU, tracking number" />}
+        {due === 'returns' && (
+          <ChoiceFilter
+            at={address}
+            name="state"
+            label="Refund"
+            options={[
+              ['', 'Late or soon'],
+              ['late', 'Late'],
+              ['soon', 'Within 12 hours'],
+            ]}
+          />
+        )}
         <TextFilter at={address} name="sku" label="SKU" />
         <TextFilter at={address} name="sellerId" label="Seller" />
       </Filters>
-      <List
-        caption="Open orders by deadline"
-        query={orders}
-        at={address}
-        buildKey={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
-        empty={
-          listFilters(address).length === 0
-            ? 'No order is open: there is nothing to ship today.'
-            : 'No open order matches the filters.'
-        }
-        csv={{ path: `/v1/orders?${new URLSearchParams(query)}`, name: 'orders-to-do' }}
-        columns={[
-          { head: 'Order', cell: (order) => <OrderLink {...order} /> },
-          { head: 'Seller', cell: ({ sellerId }) => sellerId },
-          { head: 'State', cell: (order) => <OrderState order={order} /> },
-          { head: 'Units', wraps: true, cell: ({ lines }) => <Skus lines={lines} /> },
-          {
-            head: 'Acknowledge',
-            sort: { by: 'acknowledgeBy', ascending: true },
-            cell: ({ acknowledgeBy, sellerId }) => <Countdown to={acknowledgeBy} sellerId={sellerId} />,
-          },
-          {
-            head: 'Ship',
-            sort: { by: 'shipBy', ascending: true },
-            cell: ({ estimatedShipDate, sellerId }) => <Countdown to={estimatedShipDate} sellerId={sellerId} />,
-          },
-          {
-            head: 'Automatic cancellation',
-            cell: ({ autoCancelAt, sellerId }) => <Countdown to={autoCancelAt} sellerId={sellerId} />,
-          },
-        ]}
-      />
+      {due === '' && <FirstLateReturns at={address} />}
+      {due === 'returns' ? <LateReturns at={address} /> : <OpenOrders at={address} due={isChoice(due) ? due : ''} />}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ErrorShape } from '../core/errors.ts'
+import type { Method } from '../core/methods.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import type { Limit } from '../faults/limits.ts'
 import type { FaultName } from '../faults/schema.ts'
@@ -44,7 +45,7 @@ export interface Operation {
   readonly name: string
   /** How often a seller may call it (public facts, section 5.1); null: no number is published. */
   readonly limit: Limit | null
-  readonly method: 'GET' | 'POST'
+  readonly method: Method
   /** Fastify paths; the specification gives two for some operations. */
   readonly urls: readonly string[]
   readonly admission: Admission
@@ -62,6 +63,9 @@ export interface Operation {
   readonly budgetScope?: (world: World, query: Query) => string
   /** Whether the call asks for a further page of a list. */
   readonly onFurtherPage?: (call: Call) => boolean
-  /** Does what the call asks for. Throws a `Refusal`, and then nothing of it took effect. */
-  readonly perform: (world: World, call: Call, plan: FaultPlan, now: number) => Result
+  /**
+   * Does what the call asks for. Throws a `Refusal`, and then nothing of it took effect. Only an operation that changes nothing here may wait for
+   * another program.
+   */
+  readonly perform: (world: World, call: Call, plan: FaultPlan, now: number) => Result | Promise<Result>
 }

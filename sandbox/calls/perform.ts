@@ -1,5 +1,5 @@
 import { contentNotFound, gatewayRefusal, Refusal, refuseParameter } from '../core/errors.ts'
-import { addUnknownValues, breakRecord } from '../faults/blemishes.ts'
+import { addUnknownValues, breakRecord, changeTypes } from '../faults/blemishes.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import { type Body, type RecordKind, uncoded } from '../faults/schema.ts'
 import { viewOrder } from '../http/order-view.ts'
@@ -131,7 +131,8 @@ export const blemishRecords = (records: readonly Record<string, unknown>[], keyF
   const rows = misplaced(records, plan)
   const index = random.whole(0, Math.max(0, rows.length - 1))
   const chosen = rows[index]
-  const shown: unknown[] = blemishes.has('unknownValue') ? rows.map(addUnknownValues) : [...rows]
+  const typed = blemishes.has('changedType') ? rows.map(changeTypes) : rows
+  const shown: unknown[] = blemishes.has('unknownValue') ? typed.map(addUnknownValues) : [...typed]
   if (chosen === undefined) return shown
   if (blemishes.has('malformedRecord')) shown[index] = breakRecord(chosen, keyField, random)
   if (blemishes.has('duplicateRows')) shown.push(chosen)

@@ -24,7 +24,7 @@ const readOperations = async (file: string): Promise<readonly Operation[]> => {
  * @throws Error that names a file without any
  */
 export const operationsIn = async (folder: string): Promise<readonly Operation[]> => {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.ts'))
+  const files = readdirSync(folder).filter((file) => path.extname(file) === path.extname(import.meta.filename))
   return (await Promise.all(files.sort().map((file) => readOperations(path.join(folder, file))))).flat()
 }
 

@@ -2,6 +2,8 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { inventorySchema } from '../fulfillment/schema.ts'
+import { notificationSchema } from '../notifications/schema.ts'
+import { settlementSchema } from '../settlements/schema.ts'
 
 /** Another sandbox holds the data directory. */
 export class DataDirectoryInUse extends Error {
@@ -109,6 +111,8 @@ export const openDatabase = (dataDir: string): Database => {
     file.exec('PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGMA temp_store = MEMORY;')
     file.exec(schema)
     file.exec(inventorySchema)
+    file.exec(notificationSchema)
+    file.exec(settlementSchema)
     addColumns(file)
   } catch (error) {
     file.close()

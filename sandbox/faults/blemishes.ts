@@ -37,6 +37,19 @@ const unknownFields = { loyaltyTier: { name: 'GOLD', since: 2031 }, giftOptions:
  */
 export const addUnknownValues = (record: JsonObject): JsonObject => ({ ...mapDeep(record), ...unknownFields })
 
+/** Texts that no rule about units or money needs. */
+const plainTexts: ReadonlySet<string> = new Set(['productName', 'itemName', 'fcName', 'boxCatalogType', 'taxonPath', 'upc'])
+
+/** The record with objects in place of some texts. */
+export const changeTypes = (record: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(record).map(([name, inner]) => {
+      if (typeof inner === 'string') return [name, plainTexts.has(name) ? { text: inner } : inner]
+      if (Array.isArray(inner)) return [name, inner.map((item) => (isObject(item) ? changeTypes(item) : item))]
+      return [name, isObject(inner) ? changeTypes(inner) : inner]
+    }),
+  )
+
 const newWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   status: { Created: 'OnHold', RETURN_INITIATED: 'RETURN_UNDER_REVIEW', RUNNING: 'LEARNING' },
   methodCode: { Standard: 'Drone' },

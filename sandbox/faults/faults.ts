@@ -2,6 +2,7 @@ import type { VirtualClock } from '../core/clock.ts'
 import { type Database, toInteger, toText } from '../core/database.ts'
 import { type ErrorShape, errorShapes } from '../core/errors.ts'
 import type { Meta } from '../core/meta.ts'
+import type { Method } from '../core/methods.ts'
 import { createRandom, type Random } from '../core/random.ts'
 import { findRule, type RecordName } from './records.ts'
 import {
@@ -18,6 +19,7 @@ import {
   furtherPageFaults,
   holds,
   type NextFault,
+  type NotificationFault,
   type Outcome,
   outcomes,
   selectiveFaults,
@@ -26,7 +28,7 @@ import {
 /** The request that a fault may strike. */
 interface Struck {
   readonly operation: string
-  readonly method: 'GET' | 'POST'
+  readonly method: Method
   readonly sellerId: string | null
   readonly purchaseOrderId: string | null
   /** The cursor by which it asks for a further page; `null` for anything else. */
@@ -68,6 +70,16 @@ export interface FaultPlan {
   readonly random: Random
 }
 
+/** What will go wrong with one notification. */
+export interface NotificationPlan {
+  readonly dropped: boolean
+  /** How many more times it is sent. */
+  readonly copies: number
+  /** Real milliseconds. */
+  readonly delayMs: number
+  readonly forged: boolean
+}
+
 export interface FaultControl {
   current(): Faults
   /** How often each fault struck since the settings were last replaced. */
@@ -76,9 +88,14 @@ export interface FaultControl {
   append(next: readonly NextFault[]): void
   reset(): void
   plan(request: Struck): FaultPlan
+  /** The same for a notification, by its number. */
+  planNotification(number: number): NotificationPlan
   /** How far the clock of the machine that answers is ahead of the virtual one. `asked` is what is asked for, where that is known. */
   nodeOffsetMs(asked: string): number
 }
+
+const defaultReorderMs = 1_000
+const defaultDelayMs = 5_000
 
 const none = faultsSchema.parse({})
 
@@ -86,7 +103,7 @@ export const createFaultControl = (meta: Meta, database: Database, clock: Virtua
   let faults = meta.read('faults', faultsSchema)
   let counts: Record<string, number> = {}
   const keep = (): void => meta.keep('faults', faults)
-  const count = (name: FaultName): void => {
+  const count = (name: FaultName | `notifications.${NotificationFault}`): void => {
     counts[name] = (counts[name] ?? 0) + 1
   }
   return {
@@ -140,6 +157,23 @@ export const createFaultControl = (meta: Meta, database: Database, clock: Virtua
       const errorShape = pickShape(faults, request, random)
       const { listLagMs } = faults
       return { outcome, blemishes, errorShape, emptyList, listLagMs, findPoison: poisonIn(faults, now), random }
+    },
+    planNotification(number) {
+      const random = createRandom('notification', faults.seed, number)
+      const strike = (name: NotificationFault): FaultDetails | null => {
+        const given = faults.notifications[name]
+        if (!random.chance(computeShare(given))) return null
+        count(`notifications.${name}`)
+        return buildDetails(given)
+      }
+      const dropped = strike('dropped') !== null
+      if (dropped) return { dropped, copies: 0, delayMs: 0, forged: false }
+      const copies = strike('duplicated') === null ? 0 : 1
+      const reordered = strike('reordered')
+      const delayed = strike('delayed')
+      const reorderMs = reordered === null ? 0 : random.whole(0, reordered.delayMs ?? defaultReorderMs)
+      const delayMs = delayed === null ? 0 : (delayed.delayMs ?? defaultDelayMs)
+      return { dropped, copies, delayMs: reorderMs + delayMs, forged: strike('forged') !== null }
     },
     nodeOffsetMs(asked) {
       if (faults.nodes === null) return 0

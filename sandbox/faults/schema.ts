@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type ErrorShape, errorShapes, gatewayShapes } from '../core/errors.ts'
+import { methods } from '../core/methods.ts'
 import { parseCents } from '../core/money.ts'
 
 /** Faults that decide how a request ends; at most one of them strikes a request. */
@@ -30,8 +31,10 @@ export type Outcome = (typeof outcomes)[number]
 /** Faults that only change what a good answer looks like, when it comes or how much of a write is done; any number of them may strike a request. */
 export const blemishNames = [
   'slow',
+  'deprecated',
   'malformedRecord',
   'unknownValue',
+  'changedType',
   'duplicateRows',
   'repeatCursor',
   'emptyListInsteadOf404',
@@ -49,16 +52,17 @@ export const blemishNames = [
 export type Blemish = (typeof blemishNames)[number]
 export type FaultName = Outcome | Blemish
 
-/** Faults that only mean something to some operations, to those that name them: any answer can be slow, the other blemishes are of some. */
+/** Faults that only mean something to some operations, to those that name them: any answer can be slow or deprecated, the other blemishes are of some. */
 export const selectiveFaults: ReadonlySet<FaultName> = new Set([
   'cursorExpired',
-  ...blemishNames.filter((name) => name !== 'slow'),
+  ...blemishNames.filter((name) => name !== 'slow' && name !== 'deprecated'),
 ])
 
 /** Those of them that every list knows. */
 export const listFaults: readonly FaultName[] = [
   'malformedRecord',
   'unknownValue',
+  'changedType',
   'duplicateRows',
   'reorderedRows',
   'missingRows',
@@ -136,8 +140,10 @@ const shares = {
   lockedAfter: chance,
   tokenRefused: chance,
   slow: chance,
+  deprecated: chance,
   malformedRecord: chance,
   unknownValue: chance,
+  changedType: chance,
   duplicateRows: chance,
   repeatCursor: chance,
   emptyListInsteadOf404: chance,
@@ -169,7 +175,7 @@ const time = {
 const target = {
   /** An operation, with `*` for any part: `orders.*`. */
   operation: z.string().min(1).optional(),
-  method: z.enum(['GET', 'POST']).optional(),
+  method: z.enum(methods).optional(),
   sellerId: z.string().min(1).optional(),
   purchaseOrderId: z.string().min(1).optional(),
   ...time,
@@ -224,6 +230,22 @@ const poisoned = z
   })
   .refine(namesRecords, namesNoRecords)
 
+/** What goes wrong with notifications; each is drawn for itself. */
+export const notificationFaults = ['dropped', 'duplicated', 'reordered', 'delayed', 'forged'] as const
+export type NotificationFault = (typeof notificationFaults)[number]
+const notifications = z.strictObject({
+  /** Never sent. */
+  dropped: chance,
+  /** Sent twice. */
+  duplicated: chance,
+  /** Sent after a random time of up to `delayMs`, so that later ones overtake it. */
+  reordered: chance,
+  /** Sent after `delayMs`. */
+  delayed: chance,
+  /** Sent with a wrong secret. */
+  forged: chance,
+})
+
 /** Several machines answer, whose clocks do not agree. */
 const nodes = z.strictObject({
   /** How far each machine's clock is ahead of the virtual one; negative is behind. */
@@ -251,6 +273,7 @@ export const faultsSchema = z
     hidden: z.array(hidden).default([]),
     poisoned: z.array(poisoned).default([]),
     nodes: nodes.nullable().default(null),
+    notifications: notifications.default({}),
   })
   .superRefine((faults, context) => {
     for (const [index, one] of [faults, ...faults.rules].entries()) {

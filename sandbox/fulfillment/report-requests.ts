@@ -99,6 +99,7 @@ const submit = (world: World, call: Call, now: number): Record<string, unknown> 
   const requestId = randomUUID()
   const made: ReportRequest = { sellerId, month, requestedAt: now, readyAt: now + readyAfterMs, ending, archive }
   world.meta.keep(requestsKey, { ...world.meta.read(requestsKey, requests), [requestId]: made })
+  world.dueEvents.schedule(made.readyAt, { kind: 'report-ready', sellerId, requestId })
   return view(requestId, made, now)
 }
 
@@ -121,6 +122,13 @@ const view = (requestId: string, made: ReportRequest, now: number): Record<strin
     reportVersion: 'v1',
     ...(requestStatus === 'READY' ? { reportGenerationDate: iso(made.readyAt) } : {}),
   }
+}
+
+/** Announces that a requested report is ready, or failed (public facts, section 9.1). */
+export const announceReport = (world: World, sellerId: string, requestId: string, at: number): void => {
+  const made = world.meta.read(requestsKey, requests)[requestId]
+  if (made === undefined || made.ending === 'stuck') return
+  world.notifications.announce(sellerId, 'REPORT_STATUS', at, () => ({ partnerId: sellerId, ...view(requestId, made, at) }))
 }
 
 const find = (world: World, sellerId: string, requestId: string, now: number): ReportRequest => {

@@ -5,13 +5,16 @@ import { registerCampaignControl } from '../campaigns/control.ts'
 import { dayMs } from '../core/duration.ts'
 import { decimalText } from '../core/money.ts'
 import { registerDisplayControl } from '../display/control.ts'
+import { registerApiStatusControl } from '../faults/api-status.ts'
 import { limitsChange } from '../faults/limits.ts'
 import { faultsSchema, nextFault } from '../faults/schema.ts'
 import { registerFulfillmentControl } from '../fulfillment/control.ts'
 import { liveOn } from '../fulfillment/simulation.ts'
 import { placePast } from '../life/past.ts'
 import { nextIds, placeOrder, placeRandomOrders } from '../life/place.ts'
+import { registerNotificationControl } from '../notifications/control.ts'
 import type { Order } from '../rules/model.ts'
+import { registerSettlementControl } from '../settlements/control.ts'
 import { registerShippingSettingsControl } from '../shipping-settings/control.ts'
 import { registerConnectionControl } from './connection-control.ts'
 import { body, checked, duration, Misused, registeredSeller } from './control-request.ts'
@@ -87,6 +90,7 @@ export const registerControl = (gateway: Gateway): ((app: FastifyInstance) => Pr
     })
     app.get('/requests', async (request) => ({
       totals: requests.totals(),
+      writes: requests.writes(),
       items: requests.list(checked(z.object({ limit: whole(100, 5_000) }), request.query).limit),
     }))
     app.get('/state', async () => {
@@ -127,11 +131,14 @@ export const registerControl = (gateway: Gateway): ((app: FastifyInstance) => Pr
       return seller
     })
     registerConnectionControl(app, world)
+    registerApiStatusControl(app, world)
+    registerNotificationControl(app, world)
     registerOrderControl(app, world)
     registerDisplayControl(app, world)
     registerCampaignControl(app, world)
     registerShippingSettingsControl(app, world)
     registerFulfillmentControl(app, world, life)
+    registerSettlementControl(app, world)
     app.delete('/', async () => {
       world.reset()
       placePast(world)

@@ -154,14 +154,18 @@ const business = async (
     world.sellers.dropToken(admitted.token)
     throw unauthorized('Unauthorized token or incorrect authorization header. Please verify correct format')
   }
-  const act = (): Answer =>
+  const act = (): Promise<Answer> =>
     attempt(gateway, operation, request.url, budget, () => operation.perform(world, call, plan, world.clock.now()))
   const seen = { sellerId, purchaseOrderId: logged.purchaseOrderId, operation: operation.name }
   gateway.life.happen(world.triggers.take(seen, 'before'))
   const ending = await strike(gateway, operation, plan, request.url, logged, act, call)
   gateway.life.happen(world.triggers.take(seen, 'after'))
-  return ending
+  if (typeof ending === 'string' || !plan.blemishes.has('deprecated')) return ending
+  return { ...ending, headers: { ...ending.headers, ...deprecation } }
 }
+
+/** The announced end of an operation (public facts, sections 7.5 and 15); the name of the state's header is not published. */
+const deprecation = { Deprecation: 'true', Sunset: 'Sat, 27 Mar 2027 00:00:00 GMT', 'X-Deprecation-State': 'ANNOUNCED' } as const
 
 const readBody = (operation: Operation, request: FastifyRequest): unknown => {
   const text = typeof request.body === 'string' ? request.body : ''
@@ -197,15 +201,15 @@ const budgetHeaders = ({ limits, world, nodeOffsetMs }: Served, { left, nextInMs
 }
 
 /** Runs the operation; a refusal is an answer like any other. */
-const attempt = (
+const attempt = async (
   gateway: Gateway,
   operation: Operation,
   url: string,
   headers: Readonly<Record<string, string>>,
-  work: () => Result,
-): Answer => {
+  work: () => Result | Promise<Result>,
+): Promise<Answer> => {
   try {
-    const result = work()
+    const result = await work()
     const wire =
       'json' in result
         ? { contentType: 'application/json', text: JSON.stringify(result.json) }
@@ -232,7 +236,7 @@ const strike = async (
   plan: FaultPlan,
   url: string,
   logged: LoggedRequest,
-  act: () => Answer,
+  act: () => Promise<Answer>,
   call: Call,
 ): Promise<Ending> => {
   const names = [...plan.blemishes.keys(), ...(plan.outcome === null ? [] : [plan.outcome.name])]
@@ -242,11 +246,11 @@ const strike = async (
     await delay(slow.delayMs ?? defaultSlowMs, undefined, { ref: false })
     await gateway.life.catchUp()
   }
-  if (plan.outcome === null) return act()
+  if (plan.outcome === null) return await act()
   const { name, details } = plan.outcome
   const effect = details.effect ?? happens[name]
   if (name === 'lateEffect') return late(gateway, operation, plan, details, url, call)
-  const real = effect ? act() : null
+  const real = effect ? await act() : null
   return faultAnswer(gateway, operation, plan, name, details, url, real)
 }
 

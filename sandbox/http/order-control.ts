@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { decimalText } from '../core/money.ts'
 import { returnReasons } from '../generator/catalogue.ts'
-import { askToCancel, buyerCancel, refundByItself } from '../life/live.ts'
-import { openReturn, returnableUnits } from '../life/returns.ts'
+import { askToCancel, buyerCancel, fraudCancel, refundByItself } from '../life/live.ts'
+import { arriveReturn, openReturn, returnableUnits } from '../life/returns.ts'
+import { announceReturn } from '../notifications/announce.ts'
 import type { Line, Order } from '../rules/model.ts'
 import { unitsIn } from '../rules/units.ts'
 import { isRefundReason } from '../rules/vocabulary.ts'
@@ -31,6 +32,8 @@ const returnBody = z.strictObject({
   travels: z.boolean().default(true),
 })
 
+const arrivalBody = z.strictObject({ sellerId: z.string().optional() })
+
 const buyerCancelBody = z
   .strictObject({
     sellerId: z.string().optional(),
@@ -45,6 +48,13 @@ const buyerCancelBody = z
     path: ['quantity'],
     message: 'is of one line: lineNumber must be given',
   })
+
+const fraudBody = z.strictObject({
+  sellerId: z.string().optional(),
+  /** Whether the units that are not shipped are cancelled; otherwise only the notification tells of it. */
+  cancels: z.boolean().default(true),
+  when: whenSchema.optional(),
+})
 
 const ownRefundBody = z.strictObject({
   sellerId: z.string().optional(),
@@ -78,8 +88,22 @@ export const registerOrderControl = (app: FastifyInstance, world: World): void =
       if (quantity > free) throw new Misused(409, `lines: line ${lineNumber} has ${free} units that can be returned`)
     }
     reply.code(201)
-    const opened = world.database.transaction(() => openReturn(world, order, asked.lines, world.clock.now(), asked.travels))
+    const now = world.clock.now()
+    const opened = world.database.transaction(() => {
+      const made = openReturn(world, order, asked.lines, now, asked.travels)
+      announceReturn(world, made, 'RETURN_CREATED', now)
+      return made
+    })
     return { returnOrderId: opened.returnOrderId }
+  })
+  app.post('/returns/:id/arrive', async (request) => {
+    const { sellerId = world.settings.sellerId } = body(arrivalBody, request)
+    const id = readParams(request)['id'] ?? ''
+    const returned = world.returns.find(sellerId, id)
+    if (returned === null) throw new Misused(404, `returnOrderId: there is no return ${id}`)
+    const arrivedAt = world.clock.now()
+    world.database.transaction(() => arriveReturn(world, returned, arrivedAt))
+    return { arrivedAt: new Date(arrivedAt).toISOString() }
   })
   app.post('/buyer-cancel', async (request) => {
     const asked = body(buyerCancelBody, request)
@@ -99,6 +123,16 @@ export const registerOrderControl = (app: FastifyInstance, world: World): void =
       }
     })
     return { cancelled, intentToCancel: lines.every((line) => line.intentToCancelAt !== null) }
+  })
+  app.post('/orders/:po/fraud-cancel', async (request) => {
+    const { cancels, sellerId, when } = body(fraudBody, request)
+    const order = findOrder(world, sellerId, readParams(request)['po'] ?? '')
+    if (when !== undefined) {
+      const { sellerId: owner, purchaseOrderId } = order
+      putOff(world, when, order, [{ kind: 'fraud-cancel', sellerId: owner, purchaseOrderId, cancels }])
+      return { scheduled: 1 }
+    }
+    return { cancelled: world.database.transaction(() => fraudCancel(world, order, cancels, world.clock.now())) }
   })
   app.post('/orders/:po/refund', async (request) => {
     const { lines, reason, sellerId, when } = body(ownRefundBody, request)

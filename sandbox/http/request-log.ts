@@ -22,6 +22,8 @@ export interface RequestLog {
   list(limit: number): readonly LoggedRequest[]
   /** How often each operation was called and with which status it ended, since the program started. */
   totals(): Readonly<Record<string, Readonly<Record<string, number>>>>
+  /** How often each seller called each operation with another method than GET, since the program started. */
+  writes(): Readonly<Record<string, Readonly<Record<string, number>>>>
   ended(request: LoggedRequest): void
   clear(): void
 }
@@ -29,6 +31,7 @@ export interface RequestLog {
 export const createRequestLog = (): RequestLog => {
   let ring: LoggedRequest[] = []
   let totals: Record<string, Record<string, number>> = {}
+  let writes: Record<string, Record<string, number>> = {}
   return {
     add(request) {
       ring.push(request)
@@ -37,15 +40,21 @@ export const createRequestLog = (): RequestLog => {
     },
     list: (limit) => ring.slice(-Math.min(limit, capacity)),
     totals: () => totals,
+    writes: () => writes,
     ended(request) {
       const operation = request.operation ?? 'unknown'
       const status = String(request.status ?? 'none')
       const ofOperation = totals[operation] ?? {}
       totals[operation] = { ...ofOperation, [status]: (ofOperation[status] ?? 0) + 1 }
+      if (request.method === 'GET') return
+      const seller = request.sellerId ?? 'unknown'
+      const ofSeller = writes[seller] ?? {}
+      writes[seller] = { ...ofSeller, [operation]: (ofSeller[operation] ?? 0) + 1 }
     },
     clear() {
       ring = []
       totals = {}
+      writes = {}
     },
   }
 }

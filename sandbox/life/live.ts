@@ -4,7 +4,9 @@ import { Refusal } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import { createRandom } from '../core/random.ts'
 import { quietPlan } from '../faults/faults.ts'
+import { announceReport } from '../fulfillment/report-requests.ts'
 import { bookShipped } from '../fulfillment/stock-moves.ts'
+import { announceOrder, announceReturn } from '../notifications/announce.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
 import { cancelUnits } from '../rules/cancel.ts'
 import { chargeParts, type EffectDraft, type Line, type Order } from '../rules/model.ts'
@@ -85,6 +87,9 @@ const happen = (world: World, event: DueEvent, dueAt: number, log: Log): void =>
     case 'return-refund':
       refundReturn(world, event.sellerId, event.returnOrderId, event.returnOrderLineNumber, event.quantity, dueAt)
       return
+    case 'report-ready':
+      announceReport(world, event.sellerId, event.requestId, dueAt)
+      return
     case 'late-write':
       lateWrite(world, event, dueAt, log)
       return
@@ -95,7 +100,7 @@ const happen = (world: World, event: DueEvent, dueAt: number, log: Log): void =>
   }
 }
 
-type OrderEvent = Exclude<DueEvent, { kind: 'return-step' | 'return-refund' | 'late-write' }>
+type OrderEvent = Exclude<DueEvent, { kind: 'return-step' | 'return-refund' | 'report-ready' | 'late-write' }>
 
 const befall = (world: World, order: Order, event: OrderEvent, at: number): void => {
   switch (event.kind) {
@@ -104,6 +109,9 @@ const befall = (world: World, order: Order, event: OrderEvent, at: number): void
       return
     case 'auto-cancel':
       autoCancel(world, order, at)
+      return
+    case 'fraud-cancel':
+      fraudCancel(world, order, event.cancels, at)
       return
     default: {
       const line = order.lines.find((candidate) => candidate.lineNumber === event.lineNumber)
@@ -134,7 +142,9 @@ const befallLine = (
       return
     case 'open-return': {
       const quantity = Math.min(event.quantity, returnableUnits(world, order, line))
-      if (quantity > 0) openReturn(world, order, [{ lineNumber: line.lineNumber, quantity, reason: event.reason }], at, true)
+      if (quantity === 0) return
+      const opened = openReturn(world, order, [{ lineNumber: line.lineNumber, quantity, reason: event.reason }], at, true)
+      announceReturn(world, opened, 'RETURN_CREATED', at)
     }
   }
 }
@@ -144,6 +154,7 @@ export const askToCancel = (world: World, order: Order, line: Line, at: number):
   if (unitsIn(line, 'Created', 'Acknowledged') === 0) return
   line.intentToCancelAt = at
   changeOrder(world, order, at, byItself('buyer'), () => [])
+  announceOrder(world, order, 'INTENT_TO_CANCEL', at, [line])
 }
 
 /** The buyer cancels units outright; gives how many could still be cancelled. */
@@ -175,6 +186,20 @@ const autoCancel = (world: World, order: Order, at: number): void => {
   changeOrder(world, order, at, byItself('marketplace'), () =>
     open.flatMap((line) => cancelUnits(line, unitsIn(line, 'Created', 'Acknowledged'), 'AUTO_CANCELLED_NOT_SHIPPED', at)),
   )
+  announceOrder(world, order, 'PO_LINE_AUTOCANCELLED', at, open)
+}
+
+/** The marketplace suspects fraud: the seller must not ship. Gives how many units were cancelled. */
+export const fraudCancel = (world: World, order: Order, cancels: boolean, at: number): number => {
+  const open = order.lines.filter((line) => unitsIn(line, 'Created', 'Acknowledged') > 0)
+  const effects =
+    cancels && open.length > 0
+      ? changeOrder(world, order, at, byItself('marketplace'), () =>
+          open.flatMap((line) => cancelUnits(line, unitsIn(line, 'Created', 'Acknowledged'), 'CANCELLED_FOR_FRAUD', at)),
+        )
+      : []
+  announceOrder(world, order, 'FRAUD_CANCEL', at)
+  return effects.reduce((sum, { quantity }) => sum + quantity, 0)
 }
 
 const deliver = (world: World, order: Order, line: Line, trackingNumber: string, at: number): void => {
@@ -230,7 +255,7 @@ const lateWrite = (world: World, event: Extract<DueEvent, { kind: 'late-write' }
     ...{ params: event.params ?? {}, query: readQuery(''), headers: {} },
   }
   try {
-    operation.perform(world, call, quietPlan(), at)
+    void operation.perform(world, call, quietPlan(), at)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     log('info', 'late write refused', {

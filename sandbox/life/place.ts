@@ -3,6 +3,7 @@ import { createRandom, type Random } from '../core/random.ts'
 import { returnReasons } from '../generator/catalogue.ts'
 import { oneLinePerUnit } from '../generator/legacy.ts'
 import { makeOrder } from '../generator/orders.ts'
+import { announceOrder } from '../notifications/announce.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
 import { cancelUnits } from '../rules/cancel.ts'
 import type { Actor, EffectDraft, Line, Order, ShipNodeType } from '../rules/model.ts'
@@ -75,6 +76,7 @@ export const placeOrder = (world: World, order: Order): void => {
     world.orders.insert(order, order.createdAt)
     world.effects.append(order, effects, order.createdAt, byItself('marketplace'))
     scheduleAfterPlacement(world, order)
+    announceOrder(world, order, 'PO_CREATED', order.createdAt)
   })
 }
 

@@ -2,6 +2,7 @@ import { dayMs, hourMs } from '../core/duration.ts'
 import { type Cents, computeShare } from '../core/money.ts'
 import { createRandom } from '../core/random.ts'
 import { bookReturned } from '../fulfillment/stock-moves.ts'
+import { announceReturn } from '../notifications/announce.ts'
 import type { Actor, EffectDraft, Line, Order } from '../rules/model.ts'
 import { refundByMarketplace, sumCharged } from '../rules/refund.ts'
 import { moveReturned, type ReturnedLine, type ReturnOrder } from '../rules/returns-model.ts'
@@ -132,6 +133,15 @@ export const moveReturn = (
     bookReturned(world, order, line, moved, at)
   }
   world.returns.update(order, at)
+  if (to === 'DELIVERED_AT_RETURN_CENTER') announceReturn(world, order, 'RETURN_DELIVERED', at)
+}
+
+/** All goods of a return arrive at once. */
+export const arriveReturn = (world: World, { sellerId, returnOrderId, lines }: ReturnOrder, at: number): void => {
+  for (const { returnOrderLineNumber: number, quantity } of lines) {
+    moveReturn(world, sellerId, returnOrderId, number, 'RETURN_INITIATED', quantity, at)
+    moveReturn(world, sellerId, returnOrderId, number, 'RETURN_IN_TRANSIT', quantity, at)
+  }
 }
 
 /** Units that have arrived and are paid back are done with. */

@@ -15,7 +15,7 @@ export const operations: readonly Operation[] = [
     body: 'none',
     writes: false,
     errorShape: 'flat',
-    faults: ['malformedRecord', 'unknownValue'],
+    faults: ['malformedRecord', 'unknownValue', 'changedType'],
     perform(world, { sellerId, params }, plan, now) {
       const campaignId = params['campaignId'] ?? ''
       const campaign = world.campaigns.find(sellerId, campaignId, now)

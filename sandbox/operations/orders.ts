@@ -71,7 +71,7 @@ const write = (name: string, action: string, body: Operation['body']): Operation
   body,
   writes: true,
   errorShape: 'nested',
-  faults: ['unknownValue', 'partialEffect', 'partialAnswer', ...ofRefunds],
+  faults: ['unknownValue', 'changedType', 'partialEffect', 'partialAnswer', ...ofRefunds],
   perform: (world, call, plan, now) => ({ json: perform(world, call, plan, now) }),
 })
 
@@ -81,7 +81,14 @@ export const operations: readonly Operation[] = [
   tokenDetail,
   read('orders.list', '/v3/orders', 5_000, [...ofLists, ...ofRefunds]),
   read('orders.released', '/v3/orders/released', 60, [...ofLists, ...ofRefunds]),
-  read('orders.get', '/v3/orders/:po', 5_000, ['malformedRecord', 'unknownValue', 'stale', 'falseNone', ...ofRefunds]),
+  read('orders.get', '/v3/orders/:po', 5_000, [
+    'malformedRecord',
+    'unknownValue',
+    'changedType',
+    'stale',
+    'falseNone',
+    ...ofRefunds,
+  ]),
   write('orders.acknowledge', 'acknowledge', 'none'),
   write('orders.ship', 'shipping', 'json'),
   write('orders.cancel', 'cancel', 'json'),

@@ -2,7 +2,6 @@ import type { Call, Operation } from '../calls/operation.ts'
 import { blemishRecords } from '../calls/perform.ts'
 import { readWhole } from '../calls/query.ts'
 import { nullableWhole, type Row, toInteger, toText } from '../core/database.ts'
-import { dayMs } from '../core/duration.ts'
 import { contentNotFound, Refusal, refuseParameter } from '../core/errors.ts'
 import { type Cents, computeShare, decimalText } from '../core/money.ts'
 import { dayAfter, pacificDay, pacificMidnight } from '../core/pacific.ts'
@@ -10,15 +9,14 @@ import type { FaultPlan } from '../faults/faults.ts'
 import { perMinute } from '../faults/limits.ts'
 import { listFaults } from '../faults/schema.ts'
 import type { Line, Order } from '../rules/model.ts'
+import { sumCharged } from '../rules/refund.ts'
+import { findSettlementError, type SettlementError, type SettlementErrorKind } from '../settlements/errors.ts'
+import { commissionOn, findReportDays, periodDays } from '../settlements/periods.ts'
 import type { World } from '../world.ts'
 
 // Settlement reports (public facts, section 13; none in the specification): every two weeks, what was shipped and refunded meanwhile.
 
-const periodDays = 14
 const maxRows = 1_000
-const commissionPercent = 15
-/** A Saturday, from which the periods are counted. */
-const firstDay = '2020-01-04'
 
 type ReportRow = Readonly<Record<string, string>>
 
@@ -37,7 +35,7 @@ const dates: Operation = {
   urls: ['/v3/report/reconreport/availableReconFiles'],
   faults: [],
   perform: (world, { sellerId }, _plan, now) => ({
-    json: { availableApReportDates: reportDates(world, sellerId, now).map(plainDay) },
+    json: { availableApReportDates: findReportDays(world, sellerId, now).map(plainDay) },
   }),
 }
 
@@ -63,27 +61,11 @@ const plainDay = (day: string): string => {
 /** `MM/DD/YYYY`. */
 const slashDay = (day: string): string => plainDay(day).replace(/^(..)(..)/, '$1/$2/')
 
-/** The day after the period in which a moment lies: it names the report. */
-const formatReportDate = (at: number): string => {
-  const days = Math.round((Date.parse(pacificDay(at)) - Date.parse(firstDay)) / dayMs)
-  return dayAfter(firstDay, (Math.floor(days / periodDays) + 1) * periodDays)
-}
-
-/** Reports of periods that are over and in which money was moved. */
-const reportDates = (world: World, sellerId: string, now: number): readonly string[] => {
-  const moments = world.database.all(
-    `SELECT DISTINCT at FROM effects WHERE seller_id = ? AND kind IN ('shipped', 'refunded') ORDER BY at`,
-    sellerId,
-  )
-  const days = new Set(moments.map((row) => formatReportDate(toInteger(row, 'at'))))
-  return [...days].filter((day) => pacificMidnight(day) <= now)
-}
-
 /** A page: rows from a byte of the report on (public facts, section 13). */
 const reportPage = (world: World, { sellerId, query }: Call, plan: FaultPlan, now: number): unknown => {
   const asked = query.get('reportDate')
   if (asked === null) throw refuseParameter('reportDate', 'reportDate is required, as MMDDYYYY')
-  const day = reportDates(world, sellerId, now).find((date) => plainDay(date) === asked)
+  const day = findReportDays(world, sellerId, now).find((date) => plainDay(date) === asked)
   if (day === undefined) throw contentNotFound(`No report of ${asked}`, 'GMP_REPORT_API')
   const size = query.get('limit') === null ? 'noOfRecords' : 'limit'
   const limit = readWhole(query, size, maxRows, [1, maxRows])
@@ -112,7 +94,7 @@ const invalidOffset = (): Refusal => {
 const listRows = (world: World, sellerId: string, day: string): readonly ReportRow[] => {
   const firstDay = dayAfter(day, -periodDays)
   const effects = world.database.all(
-    `SELECT id, at, purchase_order_id, line_number, kind, quantity, amount FROM effects
+    `SELECT id, at, purchase_order_id, line_number, kind, quantity, amount, actor FROM effects
      WHERE seller_id = ? AND kind IN ('shipped', 'refunded') AND at >= ? AND at < ? ORDER BY id`,
     sellerId,
     pacificMidnight(firstDay),
@@ -139,40 +121,64 @@ interface Movement {
 
 const amountTypes: Readonly<Record<string, string>> = { PRODUCT: 'Product Price', SHIPPING: 'Shipping Price' }
 
-/** The rows of what happened to the units of one line. */
+/** The rows of what happened to the units of one line, with the error that was planted in it. */
 const buildMovements = (world: World, sellerId: string, effect: Row): readonly Movement[] => {
   const order = world.orders.find(sellerId, toText(effect, 'purchase_order_id'))
   const line = order?.lines.find(({ lineNumber }) => lineNumber === toText(effect, 'line_number'))
   if (order == null || line === undefined) return []
   const quantity = toInteger(effect, 'quantity')
-  const isSale = toText(effect, 'kind') === 'shipped'
-  const amounts = isSale ? buildSale(line, quantity) : buildRefund(nullableWhole(effect, 'amount') ?? 0)
   const at = pacificDay(toInteger(effect, 'at'))
-  const row = {
-    ...ofLine(order, line),
-    'Period Start Date': '""',
-    'Transaction Key': `${at.replaceAll('-', '_')}_${toInteger(effect, 'id')}`,
-    'Transaction Posted Timestamp': slashDay(at),
-    'Transaction Type': isSale ? 'Sale' : 'Refund',
-    'Transaction Description': isSale ? 'Purchase' : 'Return Refund',
-    'Ship Qty': String(quantity),
+  const build = (type: string, description: string, amounts: readonly NamedCents[]): readonly Movement[] =>
+    amounts
+      .filter(([, cents]) => cents !== 0)
+      .map(([amountType, cents]) => ({
+        row: {
+          ...ofLine(order, line),
+          'Period Start Date': '""',
+          'Transaction Key': `${at.replaceAll('-', '_')}_${toInteger(effect, 'id')}`,
+          'Transaction Posted Timestamp': slashDay(at),
+          'Transaction Type': type,
+          'Transaction Description': description,
+          'Ship Qty': String(quantity),
+          'Amount Type': amountType,
+        },
+        cents,
+      }))
+  if (toText(effect, 'kind') === 'refunded') {
+    const description = toText(effect, 'actor') === 'seller' ? 'Seller Triggered Refund' : 'Return Refund'
+    return build('Refund', description, buildRefund(nullableWhole(effect, 'amount') ?? 0))
   }
-  return amounts.filter(([, cents]) => cents !== 0).map(([type, cents]) => ({ row: { ...row, 'Amount Type': type }, cents }))
+  const error = findSettlementError(world.database, sellerId, order.purchaseOrderId, line.lineNumber)
+  const sale = build('Sale', 'Purchase', buildSale(line, quantity, error))
+  switch (error?.kind) {
+    case 'never-paid':
+      return []
+    case 'paid-twice':
+      return [...sale, ...sale]
+    case 'refund-without-return':
+      return [...sale, ...build('Refund', 'Return Refund', buildRefund(sumCharged(line, 'PRODUCT', 'amount')))]
+    case 'unknown-fee':
+      return [...sale, ...build('Adjustment', 'Item compliance', [['Item compliance fee', -error.amount]])]
+    default:
+      return sale
+  }
 }
 
 type NamedCents = readonly [amountType: string, cents: Cents]
 
 /** Price and charges come in, taxes come in and are withheld, the commission goes out. */
-const buildSale = (line: Line, quantity: number): readonly NamedCents[] => {
+const buildSale = (line: Line, quantity: number, error: SettlementError | null): readonly NamedCents[] => {
   const share = (cents: Cents): Cents => computeShare(cents, quantity, line.ordered)
+  const off = (kind: SettlementErrorKind): Cents => (error?.kind === kind ? error.amount : 0)
   return line.charges.flatMap((charge): NamedCents[] => {
-    const price = share(charge.amount)
+    const isPrice = charge.type === 'PRODUCT'
+    const price = share(charge.amount) + (isPrice ? off('paid-more') - off('paid-less') : 0)
     const tax = share((charge.tax?.amount ?? 0) + (charge.fees?.amount ?? 0))
     return [
       [amountTypes[charge.type] ?? charge.name, price],
       ['Product tax', tax],
       ['Product tax withheld', -tax],
-      ['Commission on Product', charge.type === 'PRODUCT' ? -computeShare(price, commissionPercent, 100) : 0],
+      ['Commission on Product', isPrice ? commissionOn(price) - off('commission-off-rate') : 0],
     ]
   })
 }
@@ -180,7 +186,7 @@ const buildSale = (line: Line, quantity: number): readonly NamedCents[] => {
 /** What the buyer got back, less the commission on it. */
 const buildRefund = (paid: Cents): readonly NamedCents[] => [
   ['Product Price', -paid],
-  ['Commission on Product', computeShare(paid, commissionPercent, 100)],
+  ['Commission on Product', -commissionOn(paid)],
 ]
 
 const ofLine = (order: Order, line: Line): ReportRow => ({

@@ -66,6 +66,14 @@ export type DueEvent =
       readonly reason: string
     }
   | {
+      readonly kind: 'fraud-cancel'
+      readonly sellerId: string
+      readonly purchaseOrderId: string
+      /** Whether the units that are not shipped are cancelled. */
+      readonly cancels: boolean
+    }
+  | { readonly kind: 'report-ready'; readonly sellerId: string; readonly requestId: string }
+  | {
       readonly kind: 'late-write'
       readonly sellerId: string
       readonly purchaseOrderId: string

@@ -3,6 +3,7 @@ import https from 'node:https'
 import got, { type PlainResponse, TimeoutError } from 'got'
 import { z } from 'zod'
 import { describeError, Failed } from './errors.ts'
+import { buildRefused, Unreachable } from './failures.ts'
 
 /** Default timeout of a request, in milliseconds. */
 const defaultTimeoutMs = 30_000
@@ -10,75 +11,9 @@ const defaultTimeoutMs = 30_000
 /** The largest page that the daemon returns (docs/interface.md). */
 const pageLimit = 1_000
 
-/** No answer at the daemon's address, or the connection broke before the answer was complete. */
-export class Unreachable extends Failed {
-  override readonly name = 'Unreachable'
-}
-
-/** The daemon answered with a problem document (RFC 9457), or with another unsuccessful answer. */
-export class Refused extends Failed {
-  override readonly name = 'Refused'
-  readonly status: number
-  /** The `code` member of the problem document, if it has one. */
-  readonly code: string | null
-  /** The errors, each with the position that the daemon reports. */
-  readonly faults: readonly { readonly path: string; readonly message: string }[]
-  /** Delay after which the daemon requests a retry, in milliseconds; null: it requests none. */
-  readonly retryAfterMs: number | null
-  constructor(problem: {
-    status: number
-    message: string
-    notes: readonly string[]
-    faults: Refused['faults']
-    code: string | null
-    retryAfterMs: number | null
-  }) {
-    super(problem.message, problem.notes)
-    this.status = problem.status
-    this.faults = problem.faults
-    this.code = problem.code
-    this.retryAfterMs = problem.retryAfterMs
-  }
-}
-
 /** An answer that is not from the daemon: another program listens at its address, or its version differs. */
 export class Misunderstood extends Failed {
   override readonly name = 'Misunderstood'
-}
-
-const problemSchema = z.looseObject({
-  title: z.string().optional(),
-  detail: z.string().optional(),
-  code: z.string().optional(),
-  errors: z
-    .array(
-      z.looseObject({
-        path: z.string().optional(),
-        message: z.string().optional(),
-        detail: z.string().optional(),
-        pointer: z.string().optional(),
-        index: z.number().optional(),
-      }),
-    )
-    .optional(),
-})
-
-/** The errors with their positions; of a batch of events, with the index of the event. */
-const listFaults = (problem: z.infer<typeof problemSchema>): Refused['faults'] =>
-  (problem.errors ?? []).map((fault) => {
-    const path = fault.path ?? fault.pointer ?? ''
-    const isComplete = fault.index === undefined || /^\[\d+\]/.test(path)
-    return {
-      path: isComplete ? path : `[${fault.index}]${path === '' ? '' : `.${path}`}`,
-      message: fault.message ?? fault.detail ?? 'is wrong',
-    }
-  })
-
-const parseRetryAfter = (header: string | undefined): number | null => {
-  if (header === undefined) return null
-  if (/^\d+$/.test(header)) return Number(header) * 1_000
-  const at = Date.parse(header)
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now())
 }
 
 const parseJson = (text: string): unknown => {
@@ -88,33 +23,6 @@ const parseJson = (text: string): unknown => {
     // Not JSON: the caller reports an answer of another program.
     return undefined
   }
-}
-
-/** The error of an unsuccessful answer to `request`, such as `GET /v1/orders`. */
-export const buildRefused = (status: number, body: string, retryAfterHeader: string | undefined, request: string): Refused => {
-  const parsed = problemSchema.safeParse(parseJson(body))
-  const problem = parsed.success ? parsed.data : {}
-  const parts = [problem.title, problem.detail].filter((part): part is string => part !== undefined && part !== '')
-  const [title, detail] = parts
-  const summary =
-    title === undefined
-      ? `HTTP ${status}`
-      : detail === undefined || detail === title || detail === `${title}.`
-        ? title
-        : `${title}: ${detail}`
-  const faults = listFaults(problem)
-  const notes = faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
-  if (problem.code === 'invalid-signature') {
-    notes.push('set EVENTS_SECRET to the value of the daemon; if it is the same, compare the clocks of both machines')
-  } else if (status === 401) notes.push('set API_KEY to the API_KEY of the daemon, or to a key of `tallyman keys`')
-  return new Refused({
-    status,
-    message: `${request}: ${summary}`,
-    notes,
-    faults,
-    code: problem.code ?? null,
-    retryAfterMs: parseRetryAfter(retryAfterHeader),
-  })
 }
 
 /** Options of one request. */
@@ -213,7 +121,7 @@ export const connectDaemon = (connection: {
     const { statusCode, headers: answered } = response
     const text = typeof response.body === 'string' ? response.body : ''
     if ((statusCode < 200 || statusCode > 299) && !acceptedStatuses.includes(statusCode)) {
-      throw buildRefused(statusCode, text, answered['retry-after'], `${method} ${path}`)
+      throw buildRefused(statusCode, parseJson(text), answered['retry-after'], `${method} ${path}`)
     }
     const parsed = schema.safeParse(parseJson(text))
     if (parsed.success) return parsed.data

@@ -20,7 +20,8 @@ export const buildEventsRequest = (
 }
 
 // The id is a hash of the content: repeated events have the same id, as Standard Webhooks requires.
-const signBody = (body: string, secret: string, now: Date): Record<string, string> => {
+/** The headers of Standard Webhooks for a body. @throws Misused when the secret is invalid */
+export const signBody = (body: string, secret: string, now: Date): Record<string, string> => {
   const id = `msg_${createHash('sha256').update(body).digest('hex').slice(0, 32)}`
   try {
     return {

@@ -24,6 +24,8 @@ export interface CliProcess {
   /** Whether a person at the terminal can answer a question. */
   readonly isInteractive: boolean
   readonly signal: AbortSignal
+  /** Continues as the daemon, in place of the command line. */
+  readonly becomeDaemon: () => void
 }
 
 /** The context of one command. @throws Misused when a setting is wrong */

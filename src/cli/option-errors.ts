@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { Refused } from '../api-client/daemon.ts'
 import { Failed, Misused } from '../api-client/errors.ts'
+import { Refused } from '../api-client/failures.ts'
 
 /** Names of options and arguments whose member of the HTTP interface has another name. */
 const optionNames: Readonly<Record<string, string>> = {

@@ -11,17 +11,22 @@ import { addAdministration } from './groups/administration.ts'
 import { addAlarms } from './groups/alarms.ts'
 import { addAudit } from './groups/audit.ts'
 import { addCampaigns } from './groups/campaigns.ts'
+import { addClaims } from './groups/claims.ts'
 import { addCommands } from './groups/commands.ts'
+import { addDrift } from './groups/drift.ts'
 import { addErase } from './groups/erase.ts'
 import { addEvents } from './groups/events.ts'
 import { addForecast } from './groups/forecast.ts'
 import { addKeys } from './groups/keys.ts'
+import { addNotifications } from './groups/notifications.ts'
 import { addOrders } from './groups/orders.ts'
 import { addQuarantine } from './groups/quarantine.ts'
 import { addReconcile } from './groups/reconcile.ts'
 import { addRetention } from './groups/retention.ts'
 import { addSellers } from './groups/sellers.ts'
 import { addSend } from './groups/send.ts'
+import { addSettlements } from './groups/settlements.ts'
+import { addShadow } from './groups/shadow.ts'
 import { addStock } from './groups/stock.ts'
 import { addSyncs } from './groups/syncs.ts'
 import { addWebhooks } from './groups/webhooks.ts'
@@ -53,20 +58,29 @@ export const buildProgram = (process: CliProcess, runAction: CommandRegistry['ru
     parent.command(name, options).description(description).option('--json', 'data as JSON on standard output')
 
   const registry: CommandRegistry = { process, program, defineCommand, runAction }
+  program
+    .command('start')
+    .description('starts the daemon in this process, with the settings of the environment; what npm start does in a clone')
+    .action(() => process.becomeDaemon())
   addSyncs(registry)
   addOrders(registry)
   addCommands(registry)
   addAlarms(registry)
   addEvents(registry)
   addSellers(registry)
+  addShadow(registry)
   addForecast(registry)
   addWebhooks(registry)
+  addNotifications(registry)
   addSend(registry)
   addQuarantine(registry)
   addErase(registry)
   addCampaigns(registry)
   addReconcile(registry)
+  addClaims(registry)
   addStock(registry)
+  addSettlements(registry)
+  addDrift(registry)
   addRetention(registry)
   addKeys(registry)
   addAudit(registry)

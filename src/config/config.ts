@@ -1,4 +1,5 @@
 import path from 'node:path'
+import type { ClaimWindows } from '../domain/inventory/claim-states.ts'
 import type { Intervals } from '../domain/sync/intervals.ts'
 import type { RetentionSettings } from '../domain/sync/retention.ts'
 import { isRedisOverTls, type RedisTls } from '../util/net/redis-address.ts'
@@ -91,6 +92,10 @@ export interface Config {
   readonly lookBackMs: number
   /** Age by creation date up to which orders and returns are read again. */
   readonly rereadDepthMs: number
+  /** Interval of the polls of orders while notifications of the seller arrive; null: the ordinary one. */
+  readonly notifiedIntervalMs: number | null
+  /** How long claims for inventory can be filed. */
+  readonly claimWindows: ClaimWindows
   /** Timeout of an idle transaction of BI, in milliseconds. */
   readonly biIdleTransactionMs: number | 'off'
   /** Retention of data. */
@@ -124,6 +129,10 @@ const parseEnvironment = (
       if (values[name] === undefined)
         faults.push(`${name}: is unset while HOST is ${values.HOST}; accepted: set it, or keep HOST on the loopback interface`)
     }
+    if (sellers.some(({ notificationsSecret }) => notificationsSecret === null))
+      faults.push(
+        `NOTIFICATIONS_SECRET: is unset while HOST is ${values.HOST}; accepted: set it, or notificationsSecret of each seller, or keep HOST on the loopback interface`,
+      )
   }
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined)
     faults.push('DATABASE_DIRECT_URL: is set while DATABASE_URL is unset; accepted: beside DATABASE_URL')
@@ -198,6 +207,8 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     },
     lookBackMs: values.LOOK_BACK,
     rereadDepthMs: values.REREAD_DEPTH,
+    notifiedIntervalMs: values.POLL_ORDERS_NOTIFIED ?? null,
+    claimWindows: { inventoryMs: values.CLAIM_WINDOW, returnsMs: values.CLAIM_WINDOW_RETURNS },
     biIdleTransactionMs: values.BI_IDLE_TRANSACTION_TIMEOUT,
     retention: {
       runs: values.RETAIN_RUNS,
@@ -208,6 +219,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
       alarms: values.RETAIN_ALARMS,
       quarantine: values.RETAIN_QUARANTINE,
       deliveries: values.RETAIN_DELIVERIES,
+      notifications: values.RETAIN_NOTIFICATIONS,
       'log-entries': values.RETAIN_LOG_ENTRIES,
     },
     webhookPrivateAddresses: values.WEBHOOK_PRIVATE_ADDRESSES === 'allow',

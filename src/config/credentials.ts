@@ -3,7 +3,7 @@ import { readRegularText } from '../util/regular-file.ts'
 import type { SellerEntry } from './seller-entry.ts'
 
 /** A credential that an entry may contain in three forms: as its value, as the path of a file, or as the name of a variable. */
-export type Credential = 'clientId' | 'clientSecret' | 'refreshToken'
+export type Credential = 'clientId' | 'clientSecret' | 'refreshToken' | 'notificationsSecret'
 
 /** The sources of files and variables that an entry names. */
 export interface CredentialSources {

@@ -2,8 +2,11 @@ import { z } from 'zod'
 import { operationNames } from '../clients/marketplace/endpoints.ts'
 import { profileNames, specification } from '../clients/marketplace/profiles/index.ts'
 import { quantityFields } from '../clients/marketplace/profiles/profile.ts'
+import { claimWindows } from '../domain/inventory/claim-states.ts'
 import { movementKinds } from '../domain/inventory/log-reasons.ts'
 import { columnMeanings } from '../domain/inventory/reconciliation-report.ts'
+import { sellerModes } from '../domain/shadow/mode.ts'
+import { maxNotifiedIntervalMs } from '../domain/sync/intervals.ts'
 import { retentionRules } from '../domain/sync/retention.ts'
 import { maxReachDays } from '../domain/sync/windows.ts'
 import { readRegularText } from '../util/regular-file.ts'
@@ -17,6 +20,7 @@ import {
   jsonObject,
   nameList,
   optionalPort,
+  optionalTimeSpan,
   pickOne,
   port,
   privateKeyFile,
@@ -60,6 +64,13 @@ const advertiserId = z
 const pathAccepts = 'a path that begins with /, such as /v3/token'
 const keyAccepts = 'at least 16 characters'
 const whsecAccepts = 'whsec_ and base64, two separated by a comma while rotating'
+const notificationsAccepts = 'at least 16 characters; for Basic and OAuth `user:password`'
+
+/** The secret that proves the marketplace's notifications. */
+export const notificationsSecret = z
+  .string()
+  .min(16, `is too short; accepted: ${notificationsAccepts}`)
+  .meta({ accepts: notificationsAccepts })
 
 /** Descriptions of the values of unset variables. */
 const ofProfile = 'from the profile'
@@ -138,6 +149,11 @@ const sellers = {
       'Encrypts the refresh tokens that the marketplace replaces; the same in all processes. Unset: none is stored, and an alarm reports a replaced one.',
     ),
   SELLERS_FILE: text.optional().describe('Path of a file with several sellers, [below](#the-file-of-sellers).'),
+  NOTIFICATIONS_SECRET: notificationsSecret
+    .optional()
+    .describe(
+      "Proves the marketplace's [notifications](notifications.md), by HMAC, Basic or OAuth; required when `HOST` is not a loopback address.",
+    ),
   INVENTORY_SKUS: nameList.default([]).describe('SKUs whose inventory is read in addition to those of orders and reports.'),
   REPORT_COLUMNS: jsonObject(
     reportColumns,
@@ -161,6 +177,9 @@ const display = {
 }
 
 const erp = {
+  MODE: pickOne(sellerModes, 'live').describe(
+    '`shadow`: sellers start in [shadow mode](shadow-mode.md): everything is read and decided, nothing is written.',
+  ),
   AUTO_ACKNOWLEDGE: pickOne(['off', 'on-import'], 'off').describe(
     '`on-import`: each new order is acknowledged as soon as it is stored.',
   ),
@@ -209,6 +228,17 @@ const reading = {
   REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000, maxReachDays * 86_400_000).describe(
     'Age by creation date up to which orders and returns are read again.',
   ),
+  POLL_ORDERS_NOTIFIED: optionalTimeSpan(1_000, maxNotifiedIntervalMs).meta({
+    description:
+      "A longer interval in place of `POLL_ORDERS` while the seller's notifications of orders [arrive](notifications.md#rarer-polls).",
+    unset: 'as `POLL_ORDERS`',
+  }),
+  CLAIM_WINDOW: timeSpan(claimWindows.inventoryMs, 86_400_000, maxReachDays * 86_400_000).describe(
+    'How long [claims](syncs.md#claims) for lost, damaged and missing units can be filed, from the end of their month.',
+  ),
+  CLAIM_WINDOW_RETURNS: timeSpan(claimWindows.returnsMs, 86_400_000, maxReachDays * 86_400_000).describe(
+    'The same for units that came back from customers and that the report does not count, from the first day of the difference.',
+  ),
 }
 
 const retentions = {
@@ -220,6 +250,7 @@ const retentions = {
   RETAIN_ALARMS: retention(retentionRules.alarms).describe('Resolved alarms.'),
   RETAIN_QUARANTINE: retention(retentionRules.quarantine).describe('Settled quarantine records.'),
   RETAIN_DELIVERIES: retention(retentionRules.deliveries).describe('Settled webhook deliveries.'),
+  RETAIN_NOTIFICATIONS: retention(retentionRules.notifications).describe('Notifications of the marketplace that were read.'),
   RETAIN_LOG_ENTRIES: retention(retentionRules['log-entries']).describe('Inventory log entries.'),
 }
 
@@ -277,6 +308,7 @@ export const secrets = [
   'TOKEN_ENCRYPTION_KEY',
   'API_KEY',
   'EVENTS_SECRET',
+  'NOTIFICATIONS_SECRET',
   'DISPLAY_CONSUMER_ID',
   'DISPLAY_AUTH_TOKEN',
   'DISPLAY_PRIVATE_KEY',

@@ -37,6 +37,16 @@ export const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) => {
     .meta(milliseconds)
 }
 
+/** A duration in milliseconds between two bounds; it has no default. */
+export const optionalTimeSpan = (minMs: number, maxMs: number) => {
+  const range = `at least ${formatDuration(minMs)}, up to ${formatDuration(maxMs)}`
+  return duration(`a number with its unit, such as 90s or 5m, ${range}`, { minMs, maxMs })
+    .pipe(z.number())
+    .meta({ accepts: `a duration of ${range}` })
+    .meta(milliseconds)
+    .optional()
+}
+
 /** A duration in milliseconds, or `off`. */
 export const timeSpanOrOff = (fallbackMs: number, minMs: number) =>
   duration(`a number with its unit, such as 90s, 5m or 1h, at least ${formatDuration(minMs)}; or off`, { minMs, off: true })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { profileNames } from '../clients/marketplace/profiles/index.ts'
 import { quantityFields } from '../clients/marketplace/profiles/profile.ts'
-import { headerPrefix, logReasons, reportColumns } from './environment.ts'
+import { sellerModes } from '../domain/shadow/mode.ts'
+import { headerPrefix, logReasons, notificationsSecret, reportColumns } from './environment.ts'
 import { headerText, sellerIdText, storedId, text, variableName, webUrl } from './parsers.ts'
 import { rateLimits } from './rate-limits.ts'
 
@@ -17,7 +18,13 @@ export const sellerEntry = z.strictObject({
   refreshToken: text.optional().describe('the access of a solution provider to it; `REFRESH_TOKEN`, for each seller'),
   refreshTokenFile: text.optional().describe('path of a file that contains it, relative to this file'),
   refreshTokenEnv: variableName.optional().describe('name of a variable that contains it; at most one of the three'),
+  notificationsSecret: notificationsSecret
+    .optional()
+    .describe('its own secret of notifications; default: `NOTIFICATIONS_SECRET`'),
+  notificationsSecretFile: text.optional().describe('path of a file that contains it, relative to this file'),
+  notificationsSecretEnv: variableName.optional().describe('name of a variable that contains it; at most one of the three'),
   partnerId: headerText.optional().describe('its id at the marketplace, for the partner header; default: `sellerId`'),
+  mode: z.enum(sellerModes).optional().describe('`MODE`'),
   profile: z.enum(profileNames).optional().describe('`MARKETPLACE_PROFILE`'),
   headerPrefix: headerPrefix.optional().describe('`HEADER_PREFIX`'),
   quantityField: z.enum(quantityFields).optional().describe('`QUANTITY_FIELD`'),

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { operationNames } from '../clients/marketplace/endpoints.ts'
 import { nearestName } from '../domain/values/nearest.ts'
 import { type Credential, hasCredential, readCredential } from './credentials.ts'
+import { notificationsSecret as notificationsSecretSchema } from './environment.ts'
 import { partnerIdFault } from './partner-id.ts'
 import { rateLimit, rateLimitsAccepted } from './rate-limits.ts'
 import { type SellerEntry, sellerEntry, sellersDocument } from './seller-entry.ts'
@@ -10,7 +11,8 @@ import { type FindLine, readYamlFile } from './yaml-file.ts'
 
 /** A seller of the file, with its credentials. */
 export type CheckedSeller = Omit<SellerEntry, Credential> &
-  Readonly<Record<Exclude<Credential, 'refreshToken'>, string>> & { readonly refreshToken: string | null }
+  Readonly<Record<'clientId' | 'clientSecret', string>> &
+  Readonly<Record<'refreshToken' | 'notificationsSecret', string | null>>
 
 /** How the file is read. */
 export interface SellersFileSetting {
@@ -93,10 +95,16 @@ const checkSellers = (
     }
     const [clientId, clientSecret] = [readOne('clientId'), readOne('clientSecret')]
     const refreshToken = hasCredential(entry, 'refreshToken') ? readOne('refreshToken') : null
+    const notificationsSecret = hasCredential(entry, 'notificationsSecret') ? readOne('notificationsSecret') : null
     const partnerFault = partnerIdFault({ ...entry, refreshToken: refreshToken ?? null })
     if (partnerFault !== null) faults.push({ path: at('partnerId'), text: partnerFault })
-    if (clientId === undefined || clientSecret === undefined || refreshToken === undefined) return []
-    return [{ ...entry, clientId, clientSecret, refreshToken }]
+    // A secret of a file or a variable has not been checked yet.
+    const checked = notificationsSecretSchema.nullish().safeParse(notificationsSecret)
+    if (!checked.success)
+      faults.push({ path: at('notificationsSecret'), text: checked.error.issues[0]?.message ?? 'is not a secret' })
+    if (clientId === undefined || clientSecret === undefined || refreshToken === undefined || notificationsSecret === undefined)
+      return []
+    return [{ ...entry, clientId, clientSecret, refreshToken, notificationsSecret }]
   })
 }
 

@@ -2,6 +2,7 @@ import type { RateLimits } from '../clients/http/operation.ts'
 import type { QuantityField } from '../clients/marketplace/profiles/profile.ts'
 import { type MovementKind, normalizeWords, type ReasonMap } from '../domain/inventory/log-reasons.ts'
 import type { ColumnNames } from '../domain/inventory/reconciliation-report.ts'
+import type { SellerMode } from '../domain/shadow/mode.ts'
 import type { Environment } from './environment.ts'
 import { partnerIdFault } from './partner-id.ts'
 import { sandboxAdvertiserId, sandboxCampaignIds, sandboxSeller } from './sandbox.ts'
@@ -14,8 +15,12 @@ export interface SellerSettings {
   readonly clientSecret: string
   /** The access of a solution provider to it; null: tokens are requested with the client id and secret alone. */
   readonly refreshToken: string | null
+  /** Proves the marketplace's notifications about it; null: none is set. */
+  readonly notificationsSecret: string | null
   /** Its id at the marketplace, for the partner header; null: `sellerId`. */
   readonly partnerId: string | null
+  /** How it starts: `shadow`, so that nothing can be written, or `live`. */
+  readonly mode: SellerMode
   /** Name of the profile; one of `profileNames`. */
   readonly profile: string
   /** Null: the profile's own. */
@@ -45,10 +50,12 @@ const buildReasonMap = (reasons: Readonly<Record<string, MovementKind>>): Reason
   new Map(Object.entries(reasons).map(([reason, kind]) => [normalizeWords(reason), kind]))
 
 const buildDefaults = (values: Environment) => ({
+  mode: values.MODE,
   profile: values.MARKETPLACE_PROFILE,
   headerPrefix: values.HEADER_PREFIX ?? null,
   quantityField: values.QUANTITY_FIELD ?? null,
   tokenPath: values.TOKEN_PATH ?? null,
+  notificationsSecret: values.NOTIFICATIONS_SECRET ?? null,
   marketplaceUrl: values.MARKETPLACE_URL?.replace(/\/+$/, '') ?? null,
   serviceName: values.SERVICE_NAME,
   advertiserId: values.ADVERTISER_ID ?? null,
@@ -66,7 +73,9 @@ const buildSellerSettings = (entry: CheckedSeller, values: Environment): SellerS
     clientId: entry.clientId,
     clientSecret: entry.clientSecret,
     refreshToken: entry.refreshToken,
+    notificationsSecret: entry.notificationsSecret ?? defaults.notificationsSecret,
     partnerId: entry.partnerId ?? null,
+    mode: entry.mode ?? defaults.mode,
     profile: entry.profile ?? defaults.profile,
     headerPrefix: entry.headerPrefix ?? defaults.headerPrefix,
     quantityField: entry.quantityField ?? defaults.quantityField,

@@ -8,6 +8,7 @@ import { dryRunEvents } from '../jobs/events/dry-run.ts'
 import type { AcceptParts } from '../jobs/events/parts.ts'
 import { rejectByPerson } from '../jobs/events/reject.ts'
 import { reviewWaitingEvents } from '../jobs/events/review.ts'
+import { createNotificationIntake } from '../jobs/notifications/accept.ts'
 import { readForecast } from '../jobs/rate-limits/forecast.ts'
 import type { RereadAllProcesses } from '../jobs/sellers/reread-all-processes.ts'
 import { SellersNotStored } from '../jobs/sellers/reread-sellers.ts'
@@ -123,6 +124,10 @@ export const startHttp = async (parts: HttpParts): Promise<string> => {
         await runtime.enqueue('maintenance.run', { task: 'trim' }, { runNow: true })
         return askedAt
       },
+    },
+    notifications: {
+      findSecret: (sellerId) => sellers.findSettings(sellerId)?.notificationsSecret,
+      accept: createNotificationIntake(parts),
     },
     replayQuarantined: (id) => replayQuarantined({ database, ...saveHooks }, id),
     webhooks,

@@ -7,6 +7,7 @@ import type { FindLimit, Grant, RateBudget, Wait } from '../clients/rate-limit/b
 import { type DisplaySettings, type SellerSettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config/config.ts'
 import { listSharedAccountWarnings } from '../config/shared-accounts.ts'
 import { sandboxLines, startSandboxProcess } from '../demo/sandbox-process.ts'
+import { createDriftRecorder } from '../jobs/monitoring/drift-recorder.ts'
 import { openBudgets } from '../jobs/rate-limits/budgets.ts'
 import { type BudgetFigures, shareBudgetFigures } from '../jobs/rate-limits/figures.ts'
 import { createRefreshTokens } from '../jobs/sellers/refresh-tokens.ts'
@@ -79,6 +80,7 @@ const connectSellers = (context: DaemonContext, database: DatabasePart, queues: 
     const set = sellers.findSettings(sellerId)?.rateLimits[name]
     return set === undefined ? (findProfile(sellerId)?.rateLimits[name] ?? limit) : { ...set, isSet: true }
   }
+  const drift = createDriftRecorder(context, database.database)
   const budgets = openBudgets({ ...context, ...database, ...queues, findLimit })
   for (const warning of listSharedAccountWarnings(config.sellers)) log.warn(warning)
   const sellers = createSellerRegistry({
@@ -89,7 +91,7 @@ const connectSellers = (context: DaemonContext, database: DatabasePart, queues: 
     profiles,
     budget: budgets.budget,
     log,
-    hooks: buildClientHooks(metrics),
+    hooks: { ...buildClientHooks(metrics), onDrift: drift.record },
     refreshTokens: createRefreshTokens({
       ...context,
       ...database,

@@ -3,6 +3,7 @@ import { type EventWorkerParts, registerEventWorker } from '../jobs/events/event
 import { createEventQueue } from '../jobs/events/from-queue.ts'
 import type { AcceptParts } from '../jobs/events/parts.ts'
 import { type MaintenanceWorkerParts, registerMaintenanceWorker } from '../jobs/maintenance/maintenance-worker.ts'
+import { type NotificationWorkerParts, registerNotificationWorker } from '../jobs/notifications/read-worker.ts'
 import { registerProbeWorker } from '../jobs/sellers/probe-worker.ts'
 import { registerSyncWorker, type SyncWorkerParts } from '../jobs/sync/engine/sync-worker.ts'
 import type { Webhooks } from '../jobs/webhooks/webhooks.ts'
@@ -13,6 +14,7 @@ import type { QueuesPart } from './queues.ts'
 type WorkersParts = CommandWorkerParts &
   SyncWorkerParts &
   EventWorkerParts &
+  NotificationWorkerParts &
   MaintenanceWorkerParts & { readonly webhooks: Pick<Webhooks, 'registerWorker'> }
 
 /** Registers the handlers of all jobs; before the queues start. */
@@ -20,6 +22,7 @@ export const registerWorkers = (parts: WorkersParts): void => {
   registerCommandWorker(parts)
   registerSyncWorker(parts)
   registerEventWorker(parts)
+  registerNotificationWorker(parts)
   registerProbeWorker(parts)
   registerMaintenanceWorker(parts)
   parts.webhooks.registerWorker()

@@ -1,8 +1,6 @@
 import type { Logger } from 'pino'
-import { z } from 'zod'
-import { connectDaemon, type Daemon, Refused, Unreachable } from '../api-client/daemon.ts'
 import { describeError } from '../api-client/errors.ts'
-import { buildEventsRequest } from '../api-client/events.ts'
+import { createTallymanClient, listAll, Refused, sendEvents, type TallymanClient, Unreachable, unwrap } from '../client/client.ts'
 import { pause } from '../util/sleep.ts'
 import { type Agenda, createAgenda, type Errand } from './agenda.ts'
 import { endOfFeed, readChanges, readOrder } from './daemon-view.ts'
@@ -57,43 +55,38 @@ const longestBackOffMs = 30_000
  * nothing. Resolves once `signal` is aborted; while the daemon is unavailable it waits and logs it once.
  */
 export const startDemonstration = async (options: DemonstrationOptions): Promise<void> => {
-  const { daemonUrl, apiKey, log, signal, paceMs = defaultPaceMs } = options
-  const daemon = connectDaemon({ url: daemonUrl, apiKey, signal })
+  const { daemonUrl, apiKey, eventsSecret, log, signal, paceMs = defaultPaceMs } = options
+  const client = createTallymanClient({ url: daemonUrl, apiKey, eventsSecret, signal })
   const agenda = createAgenda(maxOrders)
   const retry = createRetry(log, signal)
   const forever = (round: () => Promise<void>) => retry(round, false)
   const once = (round: () => Promise<void>) => retry(round, true)
-  const erp: Erp = { daemon, agenda, signal, paceMs, eventsSecret: options.eventsSecret, note: createNotes(log) }
-  try {
-    await Promise.all([
-      once(() => tell(erp, { subject: 'shipping settings' }, buildShippingSettingsEvent(options.settingsHavePriority))),
-      once(() => readPastReports(erp)),
-      forever(createFollower(erp)),
-      forever(() => scan(erp)),
-      forever(() => attendToDue(erp)),
-    ])
-  } finally {
-    daemon.close()
-  }
+  const erp: Erp = { client, agenda, signal, paceMs, note: createNotes(log) }
+  await Promise.all([
+    once(() => tell(erp, { subject: 'shipping settings' }, buildShippingSettingsEvent(options.settingsHavePriority))),
+    once(() => readPastReports(erp)),
+    forever(createFollower(erp)),
+    forever(() => scan(erp)),
+    forever(() => attendToDue(erp)),
+  ])
 }
 
 /** Months before this one whose inventory reports are read as well: the sandbox has stock since then, with units gone missing. */
 const pastMonths = 3
 
-const readPastReports = async ({ daemon }: Erp): Promise<void> => {
+const readPastReports = async ({ client }: Erp): Promise<void> => {
   const now = new Date()
   const monthStart = (monthsAgo: number) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo, 1)).toISOString()
   const body = { from: monthStart(pastMonths), to: monthStart(0) }
-  await daemon.post('/v1/syncs/reconciliation/run', receiptSchema, { body })
+  unwrap(await client.POST('/v1/syncs/{resource}/run', { params: { path: { resource: 'reconciliation' } }, body }))
 }
 
 interface Erp {
-  readonly daemon: Daemon
+  readonly client: TallymanClient
   readonly agenda: Agenda
   readonly signal: AbortSignal
   readonly paceMs: number
-  readonly eventsSecret: string | null
   /** Logs what became of a sent event. */
   readonly note: (
     fields: { readonly type: string; readonly status?: number; readonly faults?: readonly string[] },
@@ -147,28 +140,27 @@ const createRetry = (log: Logger, signal: AbortSignal) => {
 }
 
 /** Notes every order that the change feed names; continues at the same position after an outage of the daemon. */
-const createFollower = ({ daemon, agenda }: Erp): (() => Promise<void>) => {
+const createFollower = ({ client, agenda }: Erp): (() => Promise<void>) => {
   let after: bigint | null = null
   return async () => {
     if (after === null) {
-      const end = await endOfFeed(daemon)
+      const end = await endOfFeed(client)
       after = end > lookBack ? end - lookBack : 0n
     }
-    for (const { seq, sellerId, purchaseOrderId } of await readChanges(daemon, after, { limit: 500, waitSeconds: pollSeconds })) {
+    for (const { seq, sellerId, purchaseOrderId } of await readChanges(client, after, { limit: 500, waitSeconds: pollSeconds })) {
       if (purchaseOrderId !== null) agenda.note({ sellerId, purchaseOrderId }, Date.now() + gatherMs)
-      after = seq
+      after = BigInt(seq)
     }
   }
 }
 
-const listedSchema = z.looseObject({ sellerId: z.string(), purchaseOrderId: z.string(), shipNodeType: z.string().nullable() })
-
 const sellerFulfilled = 'SellerFulfilled'
 
 /** Adds all open orders while there is capacity; again whenever the feed had more orders than capacity. */
-const scan = async ({ daemon, agenda, signal }: Erp): Promise<void> => {
+const scan = async ({ client, agenda, signal }: Erp): Promise<void> => {
   agenda.takeLeftOut()
-  for await (const order of daemon.list('/v1/orders', listedSchema, { query: { open: true }, pageSize: 200 })) {
+  const open = listAll((page) => client.GET('/v1/orders', { params: { query: { open: true, limit: 200, ...page } } }))
+  for await (const order of open) {
     if (order.shipNodeType !== sellerFulfilled) continue
     while (!agenda.hasRoom() && !signal.aborted) await agenda.until(agenda.hasRoom, Date.now() + maxWaitMs, signal)
     if (signal.aborted) return
@@ -197,7 +189,7 @@ const attend = async (erp: Erp, errand: Errand): Promise<void> => {
   const { agenda, paceMs } = erp
   const untouchedMs = Date.now() + maxWaitMs
   errand.dueAtMs = untouchedMs
-  const order = await readOrder(erp.daemon, errand)
+  const order = await readOrder(erp.client, errand)
   const decision =
     order === null || order.shipNodeType !== sellerFulfilled ? ({ kind: 'finished' } as const) : decide(order, errand.answered)
   switch (decision.kind) {
@@ -217,8 +209,6 @@ const attend = async (erp: Erp, errand: Errand): Promise<void> => {
   }
 }
 
-const receiptSchema = z.unknown()
-
 /** Answers that repeating the same event would not change. */
 const finalRefusals: readonly number[] = [400, 404, 409, 413, 422]
 
@@ -230,7 +220,7 @@ const say = async (erp: Erp, errand: Errand, event: DemoEvent): Promise<void> =>
 
 /** Sends an event to the daemon; a refusal is final and only logged. */
 const tell = async (
-  { daemon, eventsSecret, note }: Erp,
+  { client, note }: Erp,
   { subject, ...address }: { readonly subject: string; readonly sellerId?: string; readonly purchaseOrderId?: string },
   event: DemoEvent,
 ): Promise<void> => {
@@ -241,7 +231,7 @@ const tell = async (
     type: event.type,
   }
   try {
-    await daemon.post('/v1/events', receiptSchema, buildEventsRequest({ ...event }, eventsSecret, new Date()))
+    await sendEvents(client, event)
     note(about, `the demonstration ERP sends ${event.type} for ${subject}`)
   } catch (error) {
     if (!(error instanceof Refused) || !finalRefusals.includes(error.status)) throw error

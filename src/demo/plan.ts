@@ -3,6 +3,7 @@
  * repeated event has the same id, so a restart continues where it stopped and repeats nothing.
  */
 import { createHash } from 'node:crypto'
+import type { ErpEvent } from 'tallyman/types'
 
 /** One line as used by the demonstration; the last three counts are units that can still be reserved. */
 export interface DemoLine {
@@ -34,16 +35,8 @@ export interface DemoOrder {
   readonly commands: readonly DemoCommand[]
 }
 
-/** A CloudEvent in structured form. */
-export interface DemoEvent {
-  readonly specversion: '1.0'
-  readonly source: string
-  readonly id: string
-  readonly type: string
-  readonly subject: string
-  readonly datacontenttype: 'application/json'
-  readonly data: Readonly<Record<string, unknown>>
-}
+/** An event of the demonstration. */
+export type DemoEvent = ErpEvent & { readonly subject: string }
 
 /**
  * Next step for an order.
@@ -172,15 +165,18 @@ export const planOrder = (order: DemoOrder): DemoPlan => {
   }
 }
 
-const buildEvent = (order: DemoOrder, step: string, type: string, data: Readonly<Record<string, unknown>>): DemoEvent => ({
+type Content<Event> = Event extends ErpEvent ? Pick<Event, 'type' | 'data'> : never
+
+const buildEvent = (order: DemoOrder, step: string, content: Content<ErpEvent>): DemoEvent => ({
   specversion: '1.0',
   source: demoSource,
   id: `demo-${order.purchaseOrderId}-${step}`,
-  type,
   subject: order.purchaseOrderId,
   datacontenttype: 'application/json',
-  data: { sellerId: order.sellerId, purchaseOrderId: order.purchaseOrderId, ...data },
+  ...content,
 })
+
+const nameOrder = ({ sellerId, purchaseOrderId }: DemoOrder) => ({ sellerId, purchaseOrderId })
 
 type LineName = { readonly lineNumber: string } | { readonly sku: string }
 
@@ -198,8 +194,11 @@ const nameLines = (order: DemoOrder, units: Allotment): { name: LineName; quanti
   return [...totals].map(([sku, quantity]) => ({ name: { sku }, quantity }))
 }
 
-const listEntries = (order: DemoOrder, units: Allotment, extra: Readonly<Record<string, unknown>> = {}) =>
-  nameLines(order, units).map(({ name, quantity }) => ({ ...name, quantity, ...extra }))
+const listEntries = (order: DemoOrder, units: Allotment) =>
+  nameLines(order, units).map(({ name, quantity }) => ({ ...name, quantity }))
+
+const listWithReason = (order: DemoOrder, units: Allotment, reason: string) =>
+  listEntries(order, units).map((entry) => ({ ...entry, reason }))
 
 const buildParcel = (order: DemoOrder, purpose: string, units: Allotment) => {
   const carrier = pick(carriers, chance(order, `${purpose} carrier`))
@@ -240,16 +239,20 @@ const listSteps = (order: DemoOrder): Step[] => {
   const dispatch = (name: string, parcels: readonly Allotment[]): DemoEvent | null => {
     const filled = parcels.filter((parcel) => parcel.size > 0)
     if (filled.length === 0) return null
-    return buildEvent(order, name, 'erp.shipment.dispatched', {
-      parcels: filled.map((parcel, index) => buildParcel(order, `${name} ${index}`, parcel)),
-    })
+    const reported = filled.map((parcel, index) => buildParcel(order, `${name} ${index}`, parcel))
+    return buildEvent(order, name, { type: 'erp.shipment.dispatched', data: { ...nameOrder(order), parcels: reported } })
   }
   const cancel = (name: string, units: Allotment, reason: string): DemoEvent | null =>
-    units.size === 0 ? null : buildEvent(order, name, 'erp.lines.unfulfillable', { lines: listEntries(order, units, { reason }) })
+    units.size === 0
+      ? null
+      : buildEvent(order, name, {
+          type: 'erp.lines.unfulfillable',
+          data: { ...nameOrder(order), lines: listWithReason(order, units, reason) },
+        })
 
   const accept = step('accept', [0.5, 2], (name) =>
     order.lines.some((line) => line.acknowledged + line.cancelled < line.ordered)
-      ? buildEvent(order, name, 'erp.order.accepted', {})
+      ? buildEvent(order, name, { type: 'erp.order.accepted', data: nameOrder(order) })
       : null,
   )
   const asked = order.lines
@@ -281,7 +284,10 @@ const listSteps = (order: DemoOrder): Step[] => {
     const reason = pick(creditReasons, chance(order, 'credit reason'))
     return units.size === 0
       ? null
-      : buildEvent(order, name, 'erp.credit.issued', { lines: listEntries(order, units, { reason }) })
+      : buildEvent(order, name, {
+          type: 'erp.credit.issued',
+          data: { ...nameOrder(order), lines: listWithReason(order, units, reason) },
+        })
   })
   return [accept, ...asked, short, ...parcels, rest, credit]
 }
@@ -296,7 +302,7 @@ const packed = (order: DemoOrder, parcels: readonly Allotment[]): Allotment[] =>
   })
 }
 
-const settledStates = new Set(['confirmed', 'rejected'])
+const settledStates = new Set(['confirmed', 'rejected', 'predicted', 'withdrawn'])
 
 /** Decides the next step. `answered`: ids of events with a final answer of the daemon, positive or negative. */
 export const decide = (order: DemoOrder, answered: ReadonlySet<string>): Decision => {

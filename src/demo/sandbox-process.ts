@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { errorMessage } from '../util/error-message.ts'
@@ -23,7 +24,8 @@ export interface SandboxProcessOptions {
   readonly onLine: (line: string) => void
 }
 
-const program = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url))
+// The package has JavaScript only, a clone TypeScript only.
+const program = fileURLToPath(new URL(`../../sandbox/main${path.extname(import.meta.filename)}`, import.meta.url))
 
 const forward = (child: ChildProcess, onLine: (line: string) => void): void => {
   for (const stream of [child.stdout, child.stderr]) {

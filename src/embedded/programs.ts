@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { chmod, cp, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import path from 'node:path'
+import { z } from 'zod'
 import { sharedHome } from './address.ts'
 import { pathExists } from './data-dir.ts'
 import { canReach, type SystemUser } from './unprivileged-user.ts'
@@ -22,6 +23,24 @@ const findPrograms = async (): Promise<Programs> => {
     return { initdb, postgres, home: path.resolve(path.dirname(postgres), '..') }
   } catch (error) {
     throw new Error(`no embedded Postgres for ${process.platform} ${process.arch}: set DATABASE_URL`, { cause: error })
+  }
+}
+
+const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }))
+
+/**
+ * Creates the links to the libraries in the folder `home` of the programs. A package cannot contain links: its install script creates them, and npm
+ * may be set to run no install scripts.
+ */
+export const linkLibraries = async (home: string): Promise<void> => {
+  const links = linksSchema.parse(JSON.parse(await readFile(path.join(home, 'pg-symlinks.json'), 'utf8')))
+  for (const { source, target } of links) {
+    const file = path.resolve(home, '..', target)
+    await symlink(path.relative(path.dirname(file), path.resolve(home, '..', source)), file).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error
+      },
+    )
   }
 }
 
@@ -51,6 +70,7 @@ const copyPrograms = async (programs: Programs): Promise<Programs> => {
  */
 export const preparePrograms = async (user: SystemUser | null, say: (line: string) => void): Promise<Programs> => {
   const programs = await findPrograms()
+  await linkLibraries(programs.home)
   if (user === null || (await canReach(user, programs.postgres))) return programs
   const copied = await copyPrograms(programs)
   say(`Postgres runs as user ${user.name}, who cannot access this folder: its binaries are copied to ${copied.home}`)

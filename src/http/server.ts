@@ -21,11 +21,14 @@ import { campaignRoutes } from './routes/campaigns.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { completenessRoutes } from './routes/completeness.ts'
-import { discrepancyRoutes } from './routes/discrepancies.ts'
+import { driftRoutes } from './routes/drift.ts'
 import { erasureRoutes } from './routes/erasures.ts'
 import { eventRoutes } from './routes/events.ts'
 import { forecastRoutes } from './routes/forecast.ts'
 import { healthRoutes } from './routes/health.ts'
+import { claimRoutes } from './routes/inventory/claims.ts'
+import { discrepancyRoutes } from './routes/inventory/discrepancies.ts'
+import { notificationRoutes } from './routes/notifications.ts'
 import { orderRoutes } from './routes/orders.ts'
 import { boardRoutes } from './routes/pages/board.ts'
 import { consoleRoutes } from './routes/pages/console.ts'
@@ -33,8 +36,11 @@ import { documentationRoutes } from './routes/pages/documentation.ts'
 import type { RouteParts } from './routes/parts.ts'
 import { quarantineRoutes } from './routes/quarantine.ts'
 import { retentionRoutes } from './routes/retention.ts'
+import { returnRoutes } from './routes/returns.ts'
 import { sellerRoutes } from './routes/sellers.ts'
 import { settingRoutes } from './routes/settings.ts'
+import { settlementRoutes } from './routes/settlements/differences.ts'
+import { shadowRoutes } from './routes/shadow.ts'
 import { stockRoutes } from './routes/stock.ts'
 import { syncRoutes } from './routes/syncs.ts'
 import { targetRoutes } from './routes/targets.ts'
@@ -74,6 +80,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
   const guard = createGuard({
     apiKey: services.apiKey,
     signed: services.eventsSecrets.length > 0,
+    provesNotifications: (sellerId) => typeof services.notifications.findSecret(sellerId) === 'string',
     keys,
     sessions,
     failedKeys: createFailedKeys(services.log),
@@ -212,6 +219,7 @@ const apiRoutes = (app: App, parts: RouteParts): void => {
   refuseUnknownParameters(app)
   nameOperations(app)
   eventRoutes(app, parts)
+  notificationRoutes(app, parts)
   commandRoutes(app, parts)
   orderRoutes(app, parts)
   changeRoutes(app, parts)
@@ -219,12 +227,17 @@ const apiRoutes = (app: App, parts: RouteParts): void => {
   syncRoutes(app, parts)
   budgetRoutes(app, parts)
   sellerRoutes(app, parts)
+  shadowRoutes(app, parts)
   forecastRoutes(app, parts)
   quarantineRoutes(app, parts)
   erasureRoutes(app, parts)
   campaignRoutes(app, parts)
   discrepancyRoutes(app, parts)
+  claimRoutes(app, parts)
+  returnRoutes(app, parts)
   stockRoutes(app, parts)
+  settlementRoutes(app, parts)
+  driftRoutes(app, parts)
   targetRoutes(app, parts)
   alarmRoutes(app, parts)
   completenessRoutes(app, parts)

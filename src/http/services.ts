@@ -4,6 +4,7 @@ import type { HttpLimits } from '../config/config.ts'
 import type { EffectiveSetting } from '../config/effective-settings.ts'
 import type { Forecast } from '../domain/commands/forecast-answer.ts'
 import type { GtinReport } from '../domain/inventory/gtin-report.ts'
+import type { MarketplaceNotification } from '../domain/sync/notification.ts'
 import type { RetentionSettings } from '../domain/sync/retention.ts'
 import type { SyncRunRequest } from '../domain/sync/run-request.ts'
 import type { RateLimitSnapshot } from '../domain/values/rate-limit-snapshot.ts'
@@ -64,6 +65,14 @@ export interface WebhookServices {
     readonly error: string | null
     readonly durationMs: number
   }>
+}
+
+/** What the route of the marketplace's notifications needs. */
+export interface NotificationServices {
+  /** The secret that proves notifications about a seller; null: none is set, undefined: no such seller is configured here. */
+  findSecret(sellerId: string): string | null | undefined
+  /** Stores it, and makes its records be read (`jobs/notifications/accept.ts`). False: it was received before. */
+  accept(sellerId: string, notification: MarketplaceNotification): Promise<boolean>
 }
 
 /** Result of reading the sellers again. */
@@ -140,6 +149,7 @@ export interface HttpServices {
     run(): Promise<Date>
   }
   readonly webhooks: WebhookServices
+  readonly notifications: NotificationServices
   replayQuarantined(id: bigint): Promise<ReplayOutcome>
   readonly health: {
     /** Alive: work is being consumed. Does not touch the database. */
@@ -148,7 +158,7 @@ export interface HttpServices {
     ready(): Promise<HealthReport>
   }
   /** The metrics that the server counts. */
-  readonly counters: Pick<Metrics, 'httpRequests' | 'httpRequestDuration' | 'eventsReceived'>
+  readonly counters: Pick<Metrics, 'httpRequests' | 'httpRequestDuration' | 'eventsReceived' | 'notifications'>
   /** Prometheus text. */
   metrics(): Promise<{ readonly contentType: string; readonly body: string }>
   /** Queues for bull-board; read once, at the start. */

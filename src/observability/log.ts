@@ -43,6 +43,7 @@ const secretNames = [
   'apiKey',
   'api_key',
   'signature',
+  'notificationsSecret',
   'privateKey',
   'private_key',
   'cookie',

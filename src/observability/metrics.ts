@@ -98,6 +98,11 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
       'ERP events; way is http, sql or queue, outcome is accepted, duplicate, conflict or refused. A row of the SQL inbox counts once it is decided.',
       ['way', 'outcome'],
     ),
+    notifications: counter(
+      'notifications_total',
+      'Notifications of the marketplace; outcome is accepted, duplicate, other (a type that is not read), unreadable (no record named), malformed or refused (not proven).',
+      ['outcome'],
+    ),
     commands: counter('commands_total', 'Commands that reached a state.', ['kind', 'outcome']),
     commandsUnknown: gauge('commands_unknown', 'Commands with an unknown outcome that are being read back.', []),
     commandsHeld: gauge('commands_held', 'Commands that wait for an operator.', []),

@@ -28,6 +28,8 @@ const id = z.string().min(1).max(1_000)
 export const jobDefinitions = {
   /** Runs those streams of a seller's resource that are due; added by the resource's scheduler. */
   'poll.run': { queue: 'polls', data: z.strictObject({ sellerId: id, resource: id }) },
+  /** Reads a record that notifications name. */
+  'notification.read': { queue: 'polls', data: z.strictObject({ sellerId: id, resource: id, recordId: id }) },
   /** Continues one stream that a poll has not finished, or runs one on request. */
   'sync.run': { queue: 'polls', data: z.strictObject({ sellerId: id, resource: id, stream: id }) },
   /** The same for a stream that reads past or all records: separate, so that no poll waits for it. */
@@ -53,6 +55,7 @@ export const isJobName = (name: string): name is JobName => Object.hasOwn(jobDef
 /** Payload schemas by job name. */
 export const jobSchemas: { readonly [Name in JobName]: z.ZodType<JobData<Name>> } = {
   'poll.run': jobDefinitions['poll.run'].data,
+  'notification.read': jobDefinitions['notification.read'].data,
   'sync.run': jobDefinitions['sync.run'].data,
   'backfill.run': jobDefinitions['backfill.run'].data,
   'command.run': jobDefinitions['command.run'].data,

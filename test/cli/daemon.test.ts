@@ -94,8 +94,8 @@ describe('doctor', () => {
     )
     const run = await tallyman(['doctor', '--orders'])
     expect(run.code).toBe(1)
-    expect(run.out).toMatch(/^day +seller +named by +named +stored +missing +examples *$/m)
-    expect(run.out).toMatch(/^\d{4}-\d\d-\d\d +sandbox-seller +\S+ +1 +0 +1 +never-listed *$/m)
+    expect(run.out).toMatch(/^day +seller +named by +named +stored +missing +explained +missing orders *$/m)
+    expect(run.out).toMatch(/^\d{4}-\d\d-\d\d +sandbox-seller +\S+ +1 +0 +1 +0 +never-listed *$/m)
     expect(run.messages).toContain('1 order named, but not stored')
     expect(run.messages).toContain('each is requested by its id')
     expect(json(await tallyman(['doctor', '--orders', '--json']))).toMatchObject({
@@ -244,12 +244,31 @@ test('an order that was refunded is found by the beginning of its tracking numbe
   })
 })
 
+test('an order is shown as it was known at a time', async () => {
+  const { purchaseOrderId } = await acceptedOrder()
+  const show = (time: string, ...more: readonly string[]) => tallyman(['orders', 'show', purchaseOrderId, '--at', time, ...more])
+  const { firstSeenAt, validTo } = json(await show(new Date(Date.now() + 60_000).toISOString(), '--json')) as Record<
+    string,
+    string
+  >
+  expect(validTo).toBeNull()
+  const past = await show(firstSeenAt ?? '')
+  expect(past.out).toMatch(/^as it was known at \S+: version 1 of the kept ones, valid from \S+ to \S+\norder /)
+  expect(past.out).toMatch(/^1 +A +3 +0 +0 +0 +0 *$/m)
+  expect((await show(firstSeenAt ?? '')).out).not.toMatch(/confirmed/)
+  const before = await show('2001-01-01')
+  expect(before).toMatchObject({ code: 1, out: '' })
+  expect(before.messages).toContain(`It was first seen at ${firstSeenAt}`)
+  expect((await show('yesterday')).code).toBe(2)
+})
+
 describe('commands', () => {
   test('list, show and a decision on what is not held', async () => {
     const { purchaseOrderId, commandId } = await acceptedOrder()
     const list = await tallyman(['commands', '--order', purchaseOrderId])
     expect(list.out).toMatch(new RegExp(`^${commandId} +${purchaseOrderId} +acknowledge +confirmed`, 'm'))
     const shown = await tallyman(['commands', 'show', commandId])
+    expect(shown.out).toMatch(/^state: confirmed\nreason: .+\nid: /)
     expect(shown.out).toContain('attempts:')
     expect(shown.out).toContain('correlationId: ')
     const decided = await tallyman(['commands', 'retry', commandId, '--reason', 'to try'])
@@ -259,7 +278,14 @@ describe('commands', () => {
 
   test('a held command is decided with who and why', async () => {
     const { commandId } = await acceptedOrder()
-    await rig.sql(`UPDATE tallyman.commands SET state = 'held', settled_at = NULL WHERE id = $1`, commandId)
+    await rig.sql(
+      `UPDATE tallyman.commands SET state = 'held', reason = 'it is unclear', settled_at = NULL WHERE id = $1`,
+      commandId,
+    )
+    const held = await tallyman(['commands', 'show', commandId])
+    expect(held.out).toMatch(
+      /^state: held\nreason: it is unclear\nwhat to do: .+ confirm, reject or retry: tallyman commands confirm \S+ --reason .+\nid: /,
+    )
     const doctor = await tallyman(['doctor'])
     expect(doctor.out).toMatch(/^warn {2}commands: 1 command/m)
     const decided = await tallyman(['commands', 'confirm', commandId, '--reason', 'seen in the portal', '--by', 'Ada'])
@@ -267,6 +293,15 @@ describe('commands', () => {
     expect(decided.out).toBe(`command ${commandId} is confirmed now\n`)
     const shown = json(await tallyman(['commands', 'show', commandId, '--json'])) as { decisions: object[] }
     expect(shown.decisions).toMatchObject([{ decision: 'confirm', actor: 'Ada', reason: 'seen in the portal' }])
+  })
+
+  test('a rejected command begins with its state, its reason, and what to do', async () => {
+    const { commandId } = await acceptedOrder()
+    await rig.sql(`UPDATE tallyman.commands SET state = 'rejected', reason = 'it was refused' WHERE id = $1`, commandId)
+    const { out } = await tallyman(['commands', 'show', commandId])
+    expect(out).toMatch(
+      /^state: rejected\nreason: it was refused\nwhat to do: .*send a new event, then resolve its alarm: .+\nid: /,
+    )
   })
 
   test('a command that does not exist', async () => {

@@ -16,7 +16,16 @@ const program = () => {
   const messages = new PassThrough()
   const called: string[] = []
   const nothing = () => Promise.resolve('')
-  const io = { environment: {}, out: messages, messages, readInput: nothing, readLine: nothing, isInteractive: false }
+  const becomeDaemon = () => void called.push('start')
+  const io = {
+    environment: {},
+    out: messages,
+    messages,
+    readInput: nothing,
+    readLine: nothing,
+    isInteractive: false,
+    becomeDaemon,
+  }
   const built = buildProgram({ ...io, signal: new AbortController().signal }, (command) => {
     called.push(command.name())
     return Promise.resolve()

@@ -2,9 +2,9 @@ import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import { buildRefused } from '../../src/api-client/daemon.ts'
 import { describeError, Misused } from '../../src/api-client/errors.ts'
 import { buildEventsRequest } from '../../src/api-client/events.ts'
+import { buildRefused } from '../../src/api-client/failures.ts'
 import { parseBackfillEnd } from '../../src/cli/commands/syncs.ts'
 import { computeUnits } from '../../src/cli/doctor/sandbox-effects.ts'
 import { computeProgress, createIdleTime, type SyncStream } from '../../src/cli/output/backfill-progress.ts'
@@ -48,23 +48,23 @@ describe('what the daemon refuses', () => {
         { path: '[1].type', message: 'is missing' },
       ],
     })
-    const refused = buildRefused(422, body, undefined, 'POST /v1/events')
+    const refused = buildRefused(422, JSON.parse(body), undefined, 'POST /v1/events')
     expect(refused.message).toBe('POST /v1/events: The event is invalid: 2 faults')
     expect(refused.notes).toEqual(['data.lines[0].quantity: must be at least 1', '[1].type: is missing'])
     expect(refused.code).toBe('invalid-event')
   })
   test('a detail that only repeats the title is said once', () => {
     const body = JSON.stringify({ title: 'There is no such thing', detail: 'There is no such thing.' })
-    expect(buildRefused(404, body, undefined, 'GET /x').message).toBe('GET /x: There is no such thing')
+    expect(buildRefused(404, JSON.parse(body), undefined, 'GET /x').message).toBe('GET /x: There is no such thing')
   })
   test('a body that is no problem document', () => {
-    expect(buildRefused(502, '<html>', undefined, 'GET /x').message).toBe('GET /x: HTTP 502')
+    expect(buildRefused(502, undefined, undefined, 'GET /x').message).toBe('GET /x: HTTP 502')
   })
   test('401 says which setting is missing', () => {
     expect(buildRefused(401, '', undefined, 'GET /x').notes.join()).toContain('API_KEY')
   })
   test('a missing or wrong signature asks for the secret of events, not for the key', () => {
-    const notes = buildRefused(401, JSON.stringify({ code: 'invalid-signature' }), undefined, 'POST /v1/events').notes.join()
+    const notes = buildRefused(401, { code: 'invalid-signature' }, undefined, 'POST /v1/events').notes.join()
     expect(notes).toContain('EVENTS_SECRET')
     expect(notes).not.toContain('API_KEY')
   })

@@ -37,6 +37,11 @@ beforeAll(async () => {
     `INSERT INTO warehouse.stock_differences (seller_id, sku, counted_units, balance_units, as_of, opening_units, opening_at, value, currency)
      VALUES ('s-1', 'B', 5, 3, '2026-04-02T10:00:00Z', 19, '2026-04-01T07:00:00Z', 8, 'USD')`,
   )
+  await database.execute(
+    `INSERT INTO warehouse.settlement_differences (seller_id, kind, difference_key, purchase_order_id, line_number, sku, report_date, expected_amount,
+       paid_amount, currency, line_keys)
+     VALUES ('s-1', 'paid-less', '1', '1796277083022', '1', 'B', '2026-03-14', 20, 18.5, 'USD', '{}')`,
+  )
   await database.close()
 })
 afterAll(async () => {
@@ -106,6 +111,15 @@ test('fails when the daemon refuses', async () => {
   const { code, messages } = await cli(['reconcile', '--month', '2026-03'], { ...rig.environment, API_KEY: 'wrong' })
   expect(code).toBe(1)
   expect(messages).toContain('set API_KEY')
+})
+
+test('shows where settlement reports and orders differ', async () => {
+  const { code, out, messages } = await cli(['settlements', '--seller', 's-1', '--kind', 'paid-less'], rig.environment)
+  expect({ code, messages }).toEqual({ code: 0, messages: '' })
+  expect(out).toMatch(/^paid-less +1796277083022 +1 +B +20 +18\.5 +-1\.5 USD +2026-03-14 +s-1 *$/m)
+  expect(await cli(['settlements', 'differences', '--seller', 's-2'], rig.environment)).toMatchObject({
+    ...{ code: 0, messages: 'settlement reports and orders agree, as far as they have been compared\n' },
+  })
 })
 
 describe('stock', () => {

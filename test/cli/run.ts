@@ -27,7 +27,10 @@ export const cli = async (
   const readLine = () => Promise.resolve(input.split('\n')[0] ?? '')
   const readInput = () => Promise.resolve(input)
   if (columns !== undefined) Object.assign(out, { columns })
-  const code = await runCli(args, { environment, out, messages, readInput, readLine, isInteractive, signal })
+  const becomeDaemon = () => {
+    throw new Error('tests start a daemon as a process of its own')
+  }
+  const code = await runCli(args, { environment, out, messages, readInput, readLine, isInteractive, signal, becomeDaemon })
   out.end()
   messages.end()
   return { code, out: await written[0], messages: await written[1] }

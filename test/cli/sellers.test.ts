@@ -36,8 +36,15 @@ test('sellers are listed, paused with a reason and resumed', async () => {
   expect(doctor.out).not.toMatch(/credentials: /)
   const resumed = await tallyman(['sellers', 'resume', sellerId, '--json'])
   expect(JSON.parse(resumed.out)).toMatchObject({ sellerId, state: 'active', reason: null })
-  const unknown = await tallyman(['sellers', 'resume', 'nobody'])
-  expect(unknown).toMatchObject({ code: 1, messages: expect.stringContaining('There is no seller nobody') })
+  for (const args of [
+    ['sellers', 'resume', 'nobody'],
+    ['shadow', 'report', '--seller', 'nobody'],
+  ])
+    expect(await tallyman(args)).toMatchObject({
+      code: 1,
+      out: '',
+      messages: expect.stringContaining('There is no seller nobody'),
+    })
 })
 
 test.each([

@@ -31,7 +31,7 @@ const leave = async (purchaseOrderId: string, state: CommandState, reason: strin
     if (command === null) throw new Error('the command is not stored')
     if (state === 'verifying' || state === 'pending') {
       await moveCommand(tx, command, { state, reason, troubled: true, nextActionInMs: 3_600_000 })
-      await alarmWaiting(tx, command, reason)
+      await alarmWaiting(tx, command, reason, 'step')
     } else await moveCommand(tx, command, { state, reason })
   })
   return id

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type RefreshTokens, RefreshTokenUnreadable, renewalDueMs } from '../../src/clients/http/auth.ts'
 import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../src/clients/marketplace/orders/orders.ts'
 import { tokenOperation } from '../../src/clients/marketplace/token-authorisation.ts'
 import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
 import { eventually } from '../support/eventually.ts'
@@ -117,7 +117,7 @@ describe('the access token', () => {
   })
 
   const acknowledge = (client: ReturnType<typeof startClient>['client'], correlationId: string) =>
-    client.of(ordersEndpoint).send(client.of(ordersEndpoint).prepare.acknowledge('108'), { signal: forever(), correlationId })
+    client.writer(orderWrites).send(client.of(ordersEndpoint).prepare.acknowledge('108'), { signal: forever(), correlationId })
   const listWrites = (seen: readonly SeenRequest[]) =>
     seen.filter(({ method, target }) => method === 'POST' && target !== '/v3/token')
 
@@ -428,13 +428,14 @@ describe('dead credentials', () => {
       })
     }
     const { url } = await startStrict({ onToken: (_request, response) => sendJson(response, 200, { access_token: '' }) })
-    const write = startClient(url).client.of(ordersEndpoint)
-    expect(
-      await buildFailure(write.send(write.prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })),
-    ).toMatchObject({
-      kind: 'unavailable',
-      sent: 'never',
-    })
+    const { client } = startClient(url)
+    const request = client.of(ordersEndpoint).prepare.acknowledge('1')
+    expect(await buildFailure(client.writer(orderWrites).send(request, { signal: forever(), correlationId: 'c' }))).toMatchObject(
+      {
+        kind: 'unavailable',
+        sent: 'never',
+      },
+    )
   })
 
   test('the token operation has a budget of its own', async () => {

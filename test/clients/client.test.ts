@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
 import type { Page } from '../../src/clients/http/record.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
 import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
@@ -286,7 +286,7 @@ describe('reading returns', () => {
 describe('writing', () => {
   const write = (client: ReturnType<typeof startClient>['client']) =>
     client
-      .of(ordersEndpoint)
+      .writer(orderWrites)
       .send(
         client
           .of(ordersEndpoint)
@@ -314,7 +314,7 @@ describe('writing', () => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, { order: wireOrderSample('1') }))
     const { client } = startClient(url)
     await client
-      .of(ordersEndpoint)
+      .writer(orderWrites)
       .send(client.of(ordersEndpoint).prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })
     expect(seen[1]).toMatchObject({ body: '', headers: { 'content-length': '0' } })
   })
@@ -405,7 +405,7 @@ describe('the budget', () => {
     expect(await orders.get('1', { signal: forever() })).not.toBeNull()
     const request = orders.prepare.acknowledge('1')
     const tooLate = { signal: forever(), correlationId: 'c', maySend: () => false }
-    expect(await buildFailure(orders.send(request, tooLate))).toMatchObject({ sent: 'never' })
+    expect(await buildFailure(client.writer(orderWrites).send(request, tooLate))).toMatchObject({ sent: 'never' })
     expect(await client.budget.take(ordersEndpoint.operations.acknowledge)).toEqual({ granted: true })
     expect(await client.budget.take(ordersEndpoint.operations.get)).toMatchObject({ granted: false })
   })
@@ -474,7 +474,7 @@ describe('time', () => {
     const read = await client.of(ordersEndpoint).get('1', { signal: forever() })
     expect(Math.abs((read?.observedAt.getTime() ?? 0) - askedMs - ahead)).toBeLessThan(2_000)
     const written = await client
-      .of(ordersEndpoint)
+      .writer(orderWrites)
       .send(client.of(ordersEndpoint).prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })
     const again = await client.of(ordersEndpoint).get('1', { signal: forever() })
     expect(written.observedAt.getTime() - (read?.observedAt.getTime() ?? 0)).toBeGreaterThan(80)
@@ -555,7 +555,7 @@ test('an error of the rate limit loses no answer', async () => {
   const broken = { ...budget, learn: () => Promise.reject(new Error('the store is unavailable')) }
   const { client, logged } = startClient(url, { budget: broken })
   const observed = await client
-    .of(ordersEndpoint)
+    .writer(orderWrites)
     .send(client.of(ordersEndpoint).prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })
   expect(observed.record.ok).toBe(true)
   expect(logged.some((line) => line.level === 'warn')).toBe(true)

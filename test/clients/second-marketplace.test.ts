@@ -14,7 +14,7 @@ import { withDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { runCommand } from '../support/run-command.ts'
 import { buildFailure } from './display/support.ts'
-import { formatSignature, salesEndpoint, shop, vocabulary } from './second/marketplace.ts'
+import { formatSignature, salesEndpoint, salesWrites, shop, vocabulary } from './second/marketplace.ts'
 import { type Answer, afterTest, forever, sendJson, startServer } from './servers.ts'
 
 // What is there beside the folder of our one marketplace serves another one: over real HTTP, into a real database.
@@ -43,8 +43,10 @@ test.each([
   // The words of another marketplace are nobody's here.
   [400, { errors: [{ code: 'INVALID_REQUEST_CONTENT' }] }, { kind: 'unknown' }],
 ])('a command that is answered with %i %j ends as %j', async (status, body, expected) => {
-  const { sales, seen } = await start((_request, response) => sendJson(response, status, body))
-  const failure = await buildFailure(sales.send({ ref: 'A', rows: [] }, { signal: forever(), correlationId: 'c-1' }))
+  const { client, seen } = await start((_request, response) => sendJson(response, status, body))
+  const failure = await buildFailure(
+    client.writer(salesWrites).send({ ref: 'A', rows: [] }, { signal: forever(), correlationId: 'c-1' }),
+  )
   expect(failure).toMatchObject({ operation: 'sales.send', ...expected })
   expect(JSON.stringify(failure)).not.toContain(secret)
   expect(seen).toHaveLength(1)
@@ -109,6 +111,7 @@ test('its orders are synced into the store, and its one command is sent once, it
       worksFor: () => true,
       suspend: () => undefined,
       client: () => client,
+      liveClient: () => client,
       configured,
       findSettings: () => undefined,
     },

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
@@ -48,6 +49,48 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     expect(await readFile(await download.path(), 'utf8')).toMatch(new RegExp(`\\r\\n${sellerId},2026-03,`))
     await claims.getByRole('link', { name: 'SKUs with losses' }).click()
     await page.getByRole('table', { name: 'Monthly reports' }).getByRole('link', { name: sku }).waitFor()
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('inventory: from missing units to the file of a claim, and its record, in a few clicks', async () => {
+    const { page, context, faults } = await stage.open('/console')
+    let clicks = 0
+    const click = async (target: Locator): Promise<void> => {
+      clicks += 1
+      await target.click()
+    }
+    await click(page.getByRole('link', { name: 'Inventory', exact: true }).first())
+    await click(page.getByRole('link', { name: 'To claim', exact: true }))
+    await click(page.getByLabel('State', { exact: true }))
+    // The daemon's review may have expired the claim of this old month.
+    await page.getByLabel('State', { exact: true }).selectOption('all')
+    const claims = page.getByRole('table', { name: 'Claims' })
+    await expect.poll(() => claims.innerText()).toMatch(new RegExp(`${sku}\\s+2026-03\\s+${sellerId}\\s+lost\\s+2\\s+\\$20.00`))
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      click(claims.getByRole('link', { name: /^Evidence of claim \d+, as CSV$/ })),
+    ])
+    expect(download.suggestedFilename()).toMatch(/^claim-\d+\.csv$/)
+    const table = await readFile(await download.path(), 'utf8')
+    expect(table).toContain('2 units are stated as lost by the report.')
+    expect(table).toContain('E-1')
+    expect(clicks).toBeLessThanOrEqual(4)
+    const [sheet] = await Promise.all([
+      context.waitForEvent('page'),
+      claims.getByRole('link', { name: /^Evidence of claim \d+, to print$/ }).click(),
+    ])
+    await sheet.getByRole('heading', { level: 2, name: `2 lost of ${sku}, 2026-03` }).waitFor()
+    await sheet.close()
+    await claims.getByRole('button', { name: /^Record the state of claim/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('State', { exact: true }).selectOption('filed')
+    await dialog.getByLabel('Number of the case').fill('CASE-1')
+    if ((await dialog.getByRole('checkbox').count()) > 0) await dialog.getByRole('checkbox').check()
+    await dialog.getByLabel('Who decides').fill('kim')
+    await dialog.getByLabel('Why').fill('the report states two lost units')
+    await dialog.getByRole('button', { name: 'Record' }).click()
+    await expect.poll(() => claims.innerText()).toContain('CASE-1')
     expect(faults).toEqual([])
     await context.close()
   })
@@ -208,6 +251,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
   const addresses = [
     '/console/inventory',
     '/console/inventory?show=claims&month=2026-03',
+    '/console/inventory?show=to-claim&state=all&month=2026-03',
     '/console/inventory?show=stock',
     '/console/inventory?show=on-hand',
     '/console/inventory?show=on-hand-differences',

@@ -178,6 +178,7 @@ describe.runIf(hasBrowser)('lists in a browser', () => {
     ['claims', () => '/console/inventory?show=claims&month=2026-03'],
     ['stock', () => '/console/inventory?show=stock'],
     ['stock on hand', () => '/console/inventory?show=on-hand'],
+    ['drift', () => '/console/drift'],
     ['stock differences', () => '/console/inventory?show=on-hand-differences'],
   ])('%s: no id, time, amount of money or count is broken at any width', async (_, addressIn) => {
     const { page, context } = await stage.open(addressIn(scene))

@@ -111,6 +111,7 @@ describe.runIf(hasBrowser)('going from view to view', () => {
     ['/console/events?sellerId=nobody', '/console/events'],
     ['/console/orders?q=nothing-like-it', '/console/orders'],
     ['/console/quarantine?sellerId=nobody', '/console/quarantine'],
+    ['/console/drift?operation=nothing-like-it', '/console/drift'],
     ['/console/inventory?show=stock&sku=nothing-like-it', '/console/inventory?show=stock'],
   ])('%s: nothing fits the filters, which can be cleared', async (address, cleared) => {
     const { page, context } = await stage.open(address)

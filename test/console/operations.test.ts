@@ -3,6 +3,7 @@ import type { components } from '../../types/index.d.ts'
 import { buildDispatch, cloudEvent, reportedParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { readFlaws } from './page-checks.ts'
+import { dispatchUnit, placeOrder } from './scene.ts'
 import { type ConsoleStage, decideWith, hasBrowser, sellerId, startConsole } from './support.ts'
 
 describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
@@ -50,6 +51,30 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     await page.getByRole('link', { name: 'All syncs' }).click()
     await page.getByLabel('Sync', { exact: true }).selectOption('orders')
     await expect.poll(() => page.getByRole('table', { name: 'Syncs' }).innerText()).toContain('changes since')
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('shows the orders that other records name: which are missing, and why others are not stored', async () => {
+    await stage.client.query(
+      `INSERT INTO tallyman.erp_event (source, id, type, data, seller_id, status)
+       SELECT '/erp/named', po, 'erp.order.accepted', jsonb_build_object('purchaseOrderId', po), $1, 'rejected' FROM unnest($2::text[]) AS po`,
+      [sellerId, ['999000000001', '999000000002']],
+    )
+    await stage.client.query(
+      `INSERT INTO tallyman.named_orders (seller_id, purchase_order_id, source, state, answer, asks, ask_again_at)
+       VALUES ($1, '999000000002', 'events', 'explained', 'the marketplace does not know this order', 5, 'infinity')`,
+      [sellerId],
+    )
+    const { page, context, faults } = await stage.open('/console/syncs')
+    await page.getByRole('link', { name: 'Orders that other records name' }).click()
+    await page.getByLabel('Named by').selectOption('events')
+    const row = page.getByRole('table', { name: 'Named orders' }).getByRole('row').last()
+    await row.locator('summary').first().click()
+    await row.locator('summary').last().click()
+    await expect.poll(() => row.innerText()).toMatch(/999000000001[\s\S]*999000000002: the marketplace does not know this order/)
+    await page.getByLabel('Seller').fill('nobody')
+    await page.getByText('No named order matches the filters.').waitFor()
     expect(faults).toEqual([])
     await context.close()
   })
@@ -130,6 +155,9 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
       served: true,
       removedAt: null,
       removedBy: null,
+      mode: 'live',
+      modeSince: new Date().toISOString(),
+      modeBy: null,
       servedBy: [],
       openOrders: 0,
       lateOrders: 0,
@@ -153,6 +181,67 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     expect(await table.innerText()).toContain('Correct the credentials in the settings')
     expect(await table.innerText()).toContain('p-2 serves it')
     expect(await table.innerText()).not.toContain('nothing runs for it')
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('shows predictions beside what the other system did, and goes live in spite of a difference only when forced', async () => {
+    expect((await stage.call('POST', `/v1/sellers/${sellerId}/go-shadow`, { reason: 'for the test' })).status).toBe(200)
+    const same = await placeOrder(stage, 'WHISK', 1)
+    const other = await placeOrder(stage, 'WHISK', 1)
+    for (const order of [same, other]) {
+      await dispatchUnit(stage, order, 'WHISK', `1Z${order}`)
+      await eventually(async () => {
+        const answer = await (await stage.call('GET', `/v1/commands?state=predicted&kind=ship&purchaseOrderId=${order}`)).json()
+        expect(answer).toMatchObject({ items: [{ state: 'predicted' }] })
+      })
+      // As a read of the order stores what the other system has done.
+      await stage.client.query(
+        `UPDATE warehouse.order_lines SET acknowledged = 1, shipped = 1, status_date = now() WHERE seller_id = $1 AND purchase_order_id = $2`,
+        [sellerId, order],
+      )
+      await stage.client.query(
+        `INSERT INTO warehouse.shipments (seller_id, purchase_order_id, line_number, position, carrier, tracking_number, shipped_at, quantity,
+           shown_quantity, first_seen_at, changed_at) VALUES ($1, $2, '1', 0, 'UPS', $3, now(), 1, 1, now(), now())`,
+        [sellerId, order, order === same ? `1Z${order}` : '9X-OTHER'],
+      )
+    }
+    const opened = await stage.open('/')
+    const { page, context, faults } = opened
+    await page.getByRole('link', { name: 'Shadow', exact: true }).click()
+    const sellers = page.getByRole('table', { name: 'Sellers in shadow mode' })
+    await expect.poll(() => sellers.innerText()).toMatch(/1 order differs[\s\S]*1 order agrees/)
+    const orders = page.getByRole('table', { name: 'Compared orders' })
+    await expect.poll(() => orders.innerText()).toContain(same)
+    await sellers.getByRole('link', { name: '1 order' }).first().click()
+    await expect.poll(() => orders.innerText()).not.toContain(same)
+    expect(await orders.innerText()).toMatch(
+      new RegExp(
+        `${other}[\\s\\S]*Ship differs[\\s\\S]*line 1: 1 of 1 unit[\\s\\S]*another tracking number: predicted 1Z${other}, shown 9X-OTHER`,
+      ),
+    )
+    await page.getByLabel('Difference').selectOption('money')
+    await page.getByText('No order matches the filters.').waitFor()
+    await page.getByLabel('Difference').selectOption('tracking')
+    await page.getByLabel('Command').selectOption('ship')
+    await page.getByRole('link', { name: other }).waitFor()
+    expect(await readFlaws(opened, '/console/shadow')).toEqual([])
+
+    await page.getByRole('button', { name: `Go live ${sellerId}` }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Who decides').fill('kim')
+    await dialog.getByLabel('Why').fill('compared for a week')
+    await dialog.getByRole('button', { name: 'Go live', exact: true }).click()
+    await dialog.getByRole('alert').getByText('processed in another way: 1,', { exact: false }).waitFor()
+    // The browser reports the refusal.
+    faults.splice(0)
+    await dialog.getByLabel('Although orders differ from what was predicted').check()
+    await dialog.getByRole('button', { name: 'Go live', exact: true }).click()
+    await page.getByText('No seller is in shadow mode.', { exact: false }).waitFor()
+    const audit = await (await stage.call('GET', '/v1/audit?action=seller.went_live')).json()
+    expect(audit).toMatchObject({
+      items: [{ actor: 'kim', reason: 'compared for a week', details: { differences: 1, forced: true } }],
+    })
     expect(faults).toEqual([])
     await context.close()
   })
@@ -293,8 +382,10 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
   const addresses = [
     '/console/alarms?state=all',
     '/console/syncs',
+    '/console/completeness',
     '/console/syncs/orders',
     '/console/quarantine',
+    '/console/drift',
     '/console/sellers',
     '/console/events?state=rejected',
     '/console/events/%2Ferp%2Fnorth/waits-1',

@@ -27,9 +27,9 @@ const logEntry = `
   VALUES ($1, $2, 'E-1', 'KY1', -3, '2026-03-05T12:00:00Z', 'Inventory', 'SIP', 'Shipped to Customer', 'Ship', 'SHIP-77', '\\x00', '{}',
     now(), now(), now())`
 const claim = `
-  INSERT INTO tallyman.claim_rows (seller_id, month, sku, listed, compared, lost, damaged, found, unexplained, uncertain, price_amount,
-    price_units, currency)
-  VALUES ($1, '2026-03-01', $2, true, true, 2, 0, 0, 0, 3, 10, 1, 'USD')`
+  INSERT INTO tallyman.claim_rows (seller_id, month, sku, listed, compared, complete, lost, damaged, found, unexplained, uncertain, net_lost,
+    price_amount, price_units, currency)
+  VALUES ($1, '2026-03-01', $2, true, true, true, 2, 0, 0, 0, 3, 2, 10, 1, 'USD')`
 const stock = `
   INSERT INTO warehouse.stock_on_hand (seller_id, sku, gtin, item_name, stock_status, available_units, reserved_units, on_hand_units, raw_hash, raw,
     observed_at, first_seen_at, changed_at)

@@ -112,6 +112,11 @@ export const setScene = async (stage: ConsoleStage): Promise<Scene> => {
     const answer = await stage.call('GET', `/v1/orders?trackingNumber=${trackingNumber}`)
     if (!(await answer.text()).includes(shippedOrder)) throw new Error('the parcel is not known')
   })
+  await stage.client.query(
+    `INSERT INTO tallyman.drift (seller_id, operation, kind, path, value, example, count)
+     VALUES ($1, 'orders.list', 'value', 'orderLines.orderLine[].orderLineStatuses.orderLineStatus[].status', 'OnHold', 'OnHold', 3)`,
+    [sellerId],
+  )
   return { shippedOrder, heldOrder, heldCommand }
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readFlaws } from './page-checks.ts'
+import { readFindings, readFlaws } from './page-checks.ts'
 import { dispatchUnit, holdShipment, placeOrder, type Scene, setScene, trackingNumber } from './scene.ts'
 import { type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
 
@@ -42,6 +42,47 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await expect.poll(() => buyer.innerText()).toContain(name)
     const audit = await (await stage.call('GET', '/v1/audit?action=buyer.shown')).json()
     expect(audit).toMatchObject({ items: [{ subject: scene.shippedOrder, actor: 'operator', keyId: 'API_KEY' }] })
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('steps over the versions of an order by keyboard, says that it shows the past, and leads back to now', async () => {
+    const { page, context, faults } = await stage.open(`/console/orders/${sellerId}/${scene.shippedOrder}`)
+    const slider = page.getByRole('slider', { name: 'Version' })
+    const units = (shown: string) => page.getByRole('img', { name: `Line 1, 2 units ordered: ${shown}`, exact: true })
+    await units('shipped 1 of 2').waitFor()
+    const versions = Number(await slider.getAttribute('max')) + 1
+    expect(versions).toBeGreaterThan(1)
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(
+      new RegExp(`^Version ${versions} of ${versions}, the current one, of .+: \\d+ fields? changed: `),
+    )
+    const notice = page.getByRole('status').filter({ hasText: 'You are looking at the past' })
+    expect(await notice.count()).toBe(0)
+    await slider.press('Home')
+    await notice.waitFor()
+    await units('none of 2').waitFor()
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(new RegExp(`^Version 1 of ${versions}, of `))
+    const { searchParams } = new URL(page.url())
+    expect(Date.parse(searchParams.get('at') ?? '')).toBeLessThan(Date.now())
+    // Nothing is decided about the past: neither a command nor the buyer's data.
+    expect(await page.locator('main').getByRole('link', { name: 'Ship 1 unit' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: "Show the buyer's data" }).count()).toBe(0)
+    expect(await readFindings(page)).toEqual([])
+    await slider.press('End')
+    await units('shipped 1 of 2').waitFor()
+    expect(await notice.count()).toBe(0)
+    await page.getByText('All versions').click()
+    await page.getByRole('region', { name: 'Versions' }).getByRole('link').first().click()
+    await notice.getByRole('link', { name: 'Back to now' }).click()
+    await page.locator('main').getByRole('link', { name: 'Ship 1 unit' }).waitFor()
+    expect(await notice.count()).toBe(0)
+    await page.goto(`/console/orders/${sellerId}/${scene.shippedOrder}?at=2000-01-01T00:00:00Z`)
+    await page.getByText('was not known at 2000-01-01', { exact: false }).waitFor()
+    expect(await slider.getAttribute('aria-valuetext')).toBe('Before the oldest version that is listed.')
+    // The browser reports the refusal.
+    faults.splice(0)
+    await page.getByRole('link', { name: 'Show the oldest version that is listed' }).click()
+    await units('none of 2').waitFor()
     expect(faults).toEqual([])
     await context.close()
   })
@@ -187,8 +228,9 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     expect(await focused()).toBe('Skip to content')
     await tabTo('Orders')
     await page.keyboard.press('Enter')
-    await expect.poll(focused).toBe('Orders')
-    expect(await page.evaluate('document.activeElement?.tagName')).toBe('H1')
+    // The link has the text of the heading.
+    await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1')
+    expect(await focused()).toBe('Orders')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement?.labels?.[0]?.textContent')).toBe('Search')
     await page.keyboard.type(trackingNumber)

@@ -5,14 +5,14 @@ import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
 import type { ParsedRecord } from '../../src/clients/http/record.ts'
 import { campaignsEndpoint } from '../../src/clients/marketplace/campaigns.ts'
 import { inventoryLogEndpoint } from '../../src/clients/marketplace/inventory-log.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
 import { replenishmentEndpoint } from '../../src/clients/marketplace/replenishment.ts'
 import { reconciliationEndpoint } from '../../src/clients/marketplace/reports/reconciliation-report.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
 import { salesChannelsEndpoint } from '../../src/clients/marketplace/sales-channels.ts'
-import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
+import { shippingSettingsEndpoint, shippingSettingsWrites } from '../../src/clients/marketplace/shipping-settings.ts'
 import { readDisplaySettings } from '../clients/display/support.ts'
 import { forever } from '../clients/servers.ts'
 import { at, items, type Json } from '../sandbox/support.ts'
@@ -74,7 +74,7 @@ const options = { signal }
 
 const createSettings = (client: MarketplaceClient) =>
   client
-    .of(shippingSettingsEndpoint)
+    .writer(shippingSettingsWrites)
     .send(client.of(shippingSettingsEndpoint).prepare(settings), { signal, correlationId: crypto.randomUUID() })
 
 const operations: readonly Asked[] = [
@@ -168,7 +168,7 @@ const operations: readonly Asked[] = [
     recordsAt: null,
     ask: async (client, { purchaseOrderId }) => {
       const request = client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId)
-      return one((await client.of(ordersEndpoint).send(request, { signal, correlationId: crypto.randomUUID() })).record)
+      return one((await client.writer(orderWrites).send(request, { signal, correlationId: crypto.randomUUID() })).record)
     },
   },
   {

@@ -3,7 +3,7 @@ import type { MarketplaceClient } from '../../src/clients/http/client.ts'
 import type { Observed } from '../../src/clients/http/record.ts'
 import { parseOrder } from '../../src/clients/marketplace/orders/order-record.ts'
 import type { WireRequest } from '../../src/clients/marketplace/orders/order-requests.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import { parseReturn } from '../../src/clients/marketplace/return-record.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
@@ -31,7 +31,7 @@ const shipment = (quantity: number, trackingNumber: string) => ({
 })
 
 const send = (client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> =>
-  client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
+  client.writer(orderWrites).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
 
 const orderExpression = (observed: Observed<PurchaseOrder> | null): PurchaseOrder => {
   if (observed?.record.ok !== true) throw new Error('expected an order that can be read')

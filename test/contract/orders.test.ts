@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { MarketplaceClient } from '../../src/clients/http/client.ts'
 import type { Observed } from '../../src/clients/http/record.ts'
 import type { WireRequest } from '../../src/clients/marketplace/orders/order-requests.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
 import type { OrderLine, PurchaseOrder } from '../../src/domain/orders/order.ts'
@@ -13,7 +13,7 @@ const mugs = { sku: 'MUG', quantity: 3, unitPrice: '10.10', tax: '0.84', shippin
 const dayMs = 86_400_000
 
 const send = (client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> =>
-  client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
+  client.writer(orderWrites).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
 
 const findLine = (observed: Observed<PurchaseOrder> | null): OrderLine => {
   if (observed?.record.ok !== true) throw new Error('expected an order that can be read')

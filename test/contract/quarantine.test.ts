@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { MarketplaceClient } from '../../src/clients/http/client.ts'
 import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
 import { salesChannelsEndpoint } from '../../src/clients/marketplace/sales-channels.ts'
-import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
+import { shippingSettingsEndpoint, shippingSettingsWrites } from '../../src/clients/marketplace/shipping-settings.ts'
 import { sandboxDisplay } from '../../src/config/config.ts'
 import { replayQuarantined, runSync } from '../../src/jobs/sync/engine/syncs.ts'
 import { watchCampaigns } from '../../src/store/campaigns/watched-campaigns.ts'
@@ -199,7 +199,7 @@ const resources: readonly Synced[] = [
     prepare: ({ client }) => {
       const shippingSettings = client.of(shippingSettingsEndpoint)
       const correlationId = crypto.randomUUID()
-      return shippingSettings.send(shippingSettings.prepare(settings), { signal: forever(), correlationId })
+      return client.writer(shippingSettingsWrites).send(shippingSettings.prepare(settings), { signal: forever(), correlationId })
     },
     choose: (body) => {
       const [, amount] = /("amount":"?4\.95"?)/.exec(body) ?? []

@@ -1,6 +1,6 @@
 import { Decimal } from 'decimal.js'
 import { describe, expect, test } from 'vitest'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
 import { judge, takeBaseline } from '../../src/domain/commands/evidence.ts'
@@ -121,7 +121,7 @@ const readCredits = async (profile: Profile, line: object, quantity: number) => 
       if (command.kind !== 'refund') throw new Error(`expected a refund, not ${command.kind}`)
       const baseline = takeBaseline(await read())
       const request = client.of(ordersEndpoint).prepare.refund({ purchaseOrderId, lines: command.payload.lines })
-      await client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
+      await client.writer(orderWrites).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
       const { verdict, lines } = judge(profile.vocabulary.statuses, command, baseline, await read())
       if (verdict !== 'applied') return lines.map(({ explanation }) => explanation).join('; ')
       commands.push({ ...command, state: 'confirmed', baseline: null })

@@ -109,3 +109,13 @@ test('every difference that the sandbox has planted is found, and nothing else',
   expect(await planted()).not.toEqual([])
   await eventually(async () => expect(await found()).toEqual(await planted()), maxWaitMs)
 })
+
+test('no answer of the sandbox differs from what is published', async () => {
+  // The end of the process records what it has seen.
+  await daemon.program.stop()
+  const [{ orders } = { orders: 0 }] = await database.query<{ orders: number }>(
+    'SELECT count(*)::int AS orders FROM warehouse.orders',
+  )
+  expect(orders).toBeGreaterThan(0)
+  expect(await database.query('SELECT operation, kind, path, example FROM tallyman.drift')).toEqual([])
+})

@@ -4,6 +4,7 @@ import { type DueWork, listJobs } from '../../src/jobs/dispatch/due-jobs.ts'
 const nothing: DueWork = {
   commands: [],
   events: [],
+  notified: [],
   syncs: [],
   probes: [],
   resting: new Set(),
@@ -25,6 +26,11 @@ describe('the derivation of due work', () => {
       { name: 'command.run', data: { commandId: 'c2' } },
       { name: 'event.process', data: { source: 'erp', id: 'e1' } },
     ])
+  })
+
+  test('a record that a notification names goes to any process', () => {
+    const notified = { sellerId: 's2', resource: 'orders', recordId: '108' } as const
+    expect(listJobs({ ...nothing, notified: [notified] })).toEqual([{ name: 'notification.read', data: notified }])
   })
 
   test('a sync is derived only for a seller that is served, does not rest, and has the resource', () => {

@@ -136,7 +136,7 @@ test('sellers are read with refresh tokens that each use replaces, a revoked one
   expect(await readAlarms(daemon)).toEqual([])
   const doctor = await tallyman('doctor')
   expect(doctor.out).toMatch(
-    /^ok {4}credentials: seller seller-one: not checked here, since only the daemon uses its refresh token/m,
+    /^ok {4}credentials: seller seller-one: not checked here, since each use may replace its refresh token/m,
   )
 
   // The seller withdraws its consent.

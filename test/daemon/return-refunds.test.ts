@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, buildDispatch, cloudEvent, type ErpEvent, reportedParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
@@ -41,6 +42,7 @@ afterAll(async () => {
 })
 
 const tea: LineToPlace = { lineNumber: '1', sku: 'TEA', quantity: 3, unitPrice: '4.00' }
+const arrivalSchema = z.object({ arrivedAt: z.string() })
 const seller = { sellerId: 'sandbox-seller' } as const
 
 const post = (event: ErpEvent, dryRun = false) =>
@@ -278,5 +280,46 @@ describe('a unit is refunded through its return or through its order, never thro
     await sandbox.control('POST', `/orders/${order}/refund`, { lines: [{ lineNumber: '1', quantity: 1 }] })
     await settled(order, 'refund-return', 'rejected')
     expect(await refundedUnits(order)).toBe(1)
+  })
+})
+
+describe('a late return', () => {
+  // Alarms are checked every minute.
+  const tickMs = 75_000
+  const open = () => query(databaseUrl, `SELECT kind FROM tallyman.alarms WHERE kind = 'late-returns' AND resolved_at IS NULL`)
+  const listed = async () => (await daemon.call('GET', '/v1/late-returns')).body
+
+  test('opens an alarm and is listed 12 hours before its deadline, until its units are refunded', {
+    timeout: 3 * tickMs,
+  }, async () => {
+    const order = await shippedOrder(tea)
+    const id = await openReturn(order, { lineNumber: '1', quantity: 2 })
+    const { arrivedAt } = arrivalSchema.parse(await sandbox.control('POST', `/returns/${id}/arrive`, seller))
+    await stored(id)
+    expect(await listed()).toEqual({ items: [], nextCursor: null })
+
+    await sandbox.control('POST', '/clock', { advance: '40h' })
+    const refundBy = new Date(Date.parse(arrivedAt) + 48 * 3_600_000).toISOString()
+    const line = { returnLineNumber: 1, purchaseOrderId: order, lineNumber: '1', sku: 'TEA', units: 2, exceptionItemType: null }
+    // The daemon reads the marketplace's clock from its next answer.
+    await eventually(async () =>
+      expect(await listed()).toEqual({
+        items: [{ ...seller, returnOrderId: id, refundBy, state: 'soon', lines: [{ ...line, arrivedAt, refundBy }] }],
+        nextCursor: null,
+      }),
+    )
+    expect((await daemon.call('GET', '/v1/overview')).body).toMatchObject({ returns: { late: 0, refundSoon: 1 } })
+    await eventually(async () => expect(await open()).toHaveLength(1), tickMs)
+    const { body } = await daemon.call('GET', '/v1/alarms?kind=late-returns')
+    expect(body).toMatchObject({
+      items: [{ ...seller, count: 1, dueAt: refundBy, list: '/v1/late-returns?sellerId=sandbox-seller' }],
+    })
+    expect(JSON.stringify(body)).toContain(`return ${id} (2 × TEA of order ${order}) by ${refundBy}. Send erp.return.refunded`)
+
+    expect((await post(refundEvent(id, [{ returnLineNumber: 1, quantity: 2 }]))).status).toBe(202)
+    expect(await listed()).toEqual({ items: [], nextCursor: null })
+    await settled(order, 'refund-return', 'confirmed')
+    expect(await refundedUnits(order)).toBe(2)
+    await eventually(async () => expect(await open()).toEqual([]), tickMs)
   })
 })

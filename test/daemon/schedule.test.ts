@@ -26,7 +26,8 @@ describe('the schedule', () => {
   })
 
   test('has a scheduler for each task of maintenance', () => {
-    expect(maintenanceSchedulers.map(({ job }) => job.data)).toEqual([{ task: 'trim' }, { task: 'review' }, { task: 'alarms' }])
+    const tasks = ['trim', 'review', 'named-orders', 'alarms', 'marketplace-status']
+    expect(maintenanceSchedulers.map(({ job }) => job.data)).toEqual(tasks.map((task) => ({ task })))
   })
 })
 

@@ -117,3 +117,44 @@ test('stock that differs from the log is found, and resolved when it agrees agai
     expect(body).toMatchObject({ items: [{ type: 'stock_difference.found' }, { type: 'stock_difference.resolved' }] })
   })
 })
+
+test('receipts are compared with what the ERP has sent: short, over and late', { timeout: waitMs + 10_000 }, async () => {
+  const skus = (await listItems()).slice(3, 6).map(([sku]) => sku)
+  const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
+  const receipt = (sku: string | undefined, changedUnits: number, days: number) => ({
+    ...{ sku, changedUnits, transactionTime: daysAgo(days), shipmentId: '4711000WFA' },
+    ...{ transactionType: 'Receipt', transactionReasonCode: 'RCV', transactionReasonDesc: 'Received from Shipment' },
+  })
+  const [short, over, late] = skus
+  const movements = [receipt(short, 7, 9), receipt(over, 12, 9), receipt(late, 4, 9), receipt(late, 6, 7)]
+  await sandbox.control('POST', '/inventory/movements', { sellerId: enrolled, movements })
+  await sandbox.control('POST', '/clock', { advance: '1d' })
+  const event = {
+    specversion: '1.0',
+    ...{ id: 'inbound-4711', source: '/erp', type: 'erp.inbound.shipped' },
+    data: {
+      sellerId: enrolled,
+      shipmentId: '4711000WFA',
+      ...{ shippedAt: daysAgo(20), expectedBy: daysAgo(8) },
+      lines: skus.map((sku) => ({ sku, quantity: 10 })),
+    },
+  }
+  const accepted = { id: 'inbound-4711', state: 'accepted', commands: [] }
+  expect(await daemon.call('POST', '/v1/events', event)).toMatchObject({
+    status: 202,
+    body: { items: [{ ...accepted, status: 'accepted' }] },
+  })
+  expect(await daemon.call('POST', '/v1/events', event)).toMatchObject({
+    body: { items: [{ ...accepted, status: 'duplicate' }] },
+  })
+  await eventually(async () => {
+    const { body } = await daemon.call('GET', '/v1/inbound-shipments?shipmentId=4711000WFA')
+    expect(body).toMatchObject({
+      items: [
+        { sku: short, sentUnits: 10, receivedUnits: 7, difference: -3, state: 'short', late: true },
+        { sku: over, sentUnits: 10, receivedUnits: 12, difference: 2, state: 'over', late: false },
+        { sku: late, sentUnits: 10, receivedUnits: 10, difference: 0, state: 'complete', late: true },
+      ],
+    })
+  }, waitMs)
+})

@@ -110,7 +110,7 @@ export const stopSellerNow = async (databaseUrl: string, sellerId: string): Prom
 }
 
 /** Waits until no command is in progress and no event waits; answers how many commands there are in each state. */
-export const untilSettled = (databaseUrl: string): Promise<Readonly<Record<string, number>>> =>
+export const untilSettled = (databaseUrl: string, timeoutMs?: number): Promise<Readonly<Record<string, number>>> =>
   eventually(async () => {
     const [waiting] = await query<{ events: number }>(
       databaseUrl,
@@ -124,7 +124,7 @@ export const untilSettled = (databaseUrl: string): Promise<Readonly<Record<strin
     const { pending = 0, sending = 0, verifying = 0 } = states
     expect({ events: waiting?.events, pending, sending, verifying }).toEqual({ events: 0, pending: 0, sending: 0, verifying: 0 })
     return states
-  })
+  }, timeoutMs)
 
 const processor = (stat: string): number => {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

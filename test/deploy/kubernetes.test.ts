@@ -276,6 +276,7 @@ describe('the processes of the manifests', () => {
       'client-id': sandboxSeller.CLIENT_ID,
       'client-secret': sandboxSeller.CLIENT_SECRET,
       'api-key': 'a-key-of-the-tests',
+      'notifications-secret': 'marketplace:a-password-of-the-tests',
       'events-secret': `whsec_${Buffer.from('a secret of the tests').toString('base64')}`,
     }
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), `${text}\n`)

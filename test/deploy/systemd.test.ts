@@ -112,6 +112,7 @@ describe(file, () => {
       'client-id': 'id',
       'client-secret': 'secret',
       'api-key': 'a-key-of-the-tests',
+      'notifications-secret': 'marketplace:a-password-of-the-tests',
       'events-secret': `whsec_${Buffer.from('a secret of the tests').toString('base64')}`,
     }
     for (const [name, text] of Object.entries(contents)) writeFileSync(path.join(folder, name), text)

@@ -13,8 +13,8 @@ import {
 } from '../../src/domain/commands/command.ts'
 
 describe('command states', () => {
-  it('end in confirmed or rejected, from everywhere', () => {
-    expect(commandStates.filter(isSettled)).toEqual(['confirmed', 'rejected'])
+  it('end settled, from everywhere', () => {
+    expect(commandStates.filter(isSettled)).toEqual(['confirmed', 'rejected', 'predicted', 'withdrawn'])
     for (const start of commandStates) {
       const reached = new Set([start])
       for (const state of reached) for (const next of commandTransitions[state]) reached.add(next)
@@ -29,6 +29,8 @@ describe('command states', () => {
   it('never send again what is final or held without a person', () => {
     expect(commandStates.filter((state) => commandTransitions[state].includes('sending'))).toEqual(['pending'])
     expect(commandTransitions.confirmed).toEqual([])
+    expect(commandTransitions.predicted).toEqual(['withdrawn'])
+    expect(commandTransitions.withdrawn).toEqual([])
   })
 })
 

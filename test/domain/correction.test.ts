@@ -194,6 +194,15 @@ describe('a corrected shipment', () => {
     expect(plan(read(placeOrder()), {}, { commands: [inState('rejected', ship(wrong, ['3', 2]))] }).ok).toBe(false)
   })
 
+  it('counts all parcels of an unsettled shipment that have the number', () => {
+    const { payload } = ship(wrong, ['3', 1])
+    const twice: OrderCommandContent = { kind: 'ship', payload: { parcels: [...payload.parcels, ...payload.parcels] } }
+    for (const state of ['pending', 'sending', 'verifying', 'held'] as const) {
+      const [line] = planned(read(placeOrder()), {}, { commands: [inState(state, twice)] })?.lines ?? []
+      expect([state, line?.quantity]).toEqual([state, 2])
+    }
+  })
+
   it('takes the time from our shipment, the parcel as it was shown, or the line, and is refused without any', () => {
     const order = market.read(placeShipped())
     expect(listFaults(plan(order))['data.trackingNumber']).toContain('no time at which the units of line 3, 4 were shipped')
@@ -344,6 +353,20 @@ describe('before a correction is sent', () => {
     expect(findUncorrected(statuses, payload, confirmed, read(late))).toContain(`which was corrected to ${wrong}`)
     expect(findUncorrected(statuses, payload, confirmed, read(placeShipped()))).toBeNull()
     expect(findUncorrected(statuses, correction('1Z-FIRST', right, ['3', 2]).payload, confirmed, read(late))).toBeNull()
+  })
+
+  it('a view that lacks an equal correction is stale, unless its units were refunded or have another number since', () => {
+    const confirmed = [{ content: correction(wrong, right, ['3', 2]), baseline: null }]
+    const late = placeShipped()
+    expect(findUncorrected(statuses, payload, confirmed, read(late))).toContain(`which was corrected to ${right}`)
+    const further = [...confirmed, { content: correction(right, '1Z-LAST', ['3', 2]), baseline: null }]
+    expect(findUncorrected(statuses, payload, further, read(late))).toBeNull()
+    const again = placeShipped()
+    market.apply(again, { kind: 'correct-shipment', payload })
+    market.ship(again.lines[0], 1, wrong)
+    expect(findUncorrected(statuses, payload, confirmed, read(again))).toBeNull()
+    market.refund(late, late.lines[0], 1, [], zero)
+    expect(findUncorrected(statuses, payload, confirmed, read(late))).toBeNull()
   })
 
   it('what our commands prove counts under the number that it was corrected to', () => {

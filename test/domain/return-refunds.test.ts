@@ -131,7 +131,9 @@ describe('an event that refunds units through their return', () => {
     const path = 'data.lines[0].quantity'
     const ask = [{ returnLineNumber: 1, quantity: 2 }]
     expect(messages(plan([{ returnLineNumber: 1, quantity: 3 }]))[path]).toContain('has 2 units left to refund')
-    expect(messages(plan(ask, { of: [returned({ refunded: 1 })] }))[path]).toContain('(2 returned, 1 refunded)')
+    expect(messages(plan(ask, { of: [returned({ refunded: 1 })] }))[path]).toContain(
+      '(2 returned, 1 refunded through the return)',
+    )
     expect(messages(plan(ask, { commands: [refundOf(1, 'pending')] }))[path]).toContain('1 more in progress')
     expect(messages(plan(ask, { commands: [refundOf(1, 'verifying')] }))[path]).toContain('1 unit left')
     expect(messages(plan(ask, { commands: [refundOf(1, 'confirmed')] }))[path]).toContain('1 unit left')
@@ -142,7 +144,9 @@ describe('an event that refunds units through their return', () => {
   it('counts credits of the order since the return was opened as returned units, older ones not', () => {
     const ask = [{ returnLineNumber: 1, quantity: 2 }]
     const later = creditOf(1, new Date(opened.getTime() + 1))
-    expect(messages(plan(ask, { commands: [later] }))['data.lines[0].quantity']).toContain('1 of them through the order')
+    expect(messages(plan(ask, { commands: [later] }))['data.lines[0].quantity']).toContain(
+      'has 1 unit left to refund (2 returned, 0 refunded through the return, 1 refunded through the order)',
+    )
     expect(plan(ask, { commands: [creditOf(1, new Date(opened.getTime() - 1))] }).ok).toBe(true)
     // One credit is one unit: of two returns it is a unit of the older one.
     const second = returned({ returnOrderId: '2', since: new Date(opened.getTime() + 1) })
@@ -169,6 +173,17 @@ describe('an event that refunds units through their return', () => {
     expect(messages(ask('19.99'))['data.lines[0].amount']).toContain('the product charge of its units, 20 USD')
     expect(messages(ask('20.00', 'EUR'))['data.lines[0].currency']).toContain('not in EUR')
     expect(messages(ask('-1'))).toHaveProperty(['data.lines[0].amount'])
+  })
+
+  it('is refused if the money of the units was given back otherwise', () => {
+    const given = (refundedAmount: string): PurchaseOrder => {
+      const order = shipped()
+      return { ...order, lines: order.lines.map((line, place) => (place === 0 ? { ...line, refundedAmount } : line)) }
+    }
+    const ask = [{ returnLineNumber: 1, quantity: 2 }]
+    // 38.40 was paid; two units are expected to give back 21.60.
+    expect(payloadOf(plan(ask, { order: given('16.80') })).lines[0]?.charges).toHaveLength(1)
+    expect(messages(plan(ask, { order: given('16.81') }))['data.lines']).toContain('has 21.59 left to give back')
   })
 
   it('is refused by a marketplace without this operation, in a sentence that says what to do', () => {

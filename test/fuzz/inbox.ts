@@ -17,6 +17,7 @@ const types = [
   'erp.shipment.corrected',
   'erp.return.refunded',
   'erp.shipping-settings.defined',
+  'erp.inbound.shipped',
 ]
 
 const text: JsonSchema = { type: 'string' }

@@ -1,12 +1,14 @@
 import { createMarketplaceClient } from '../../src/clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { profiles } from '../../src/clients/marketplace/profiles/index.ts'
+import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
 import { createInProcessBudget } from '../../src/clients/rate-limit/shared-budget.ts'
 import type { SellerSettings } from '../../src/config/config.ts'
 import type { CommandJob, CommandParts } from '../../src/jobs/commands/engine/engine.ts'
 import { buildSaveHooks } from '../../src/jobs/commands/kinds/auto-acknowledge.ts'
 import type { AcceptParts } from '../../src/jobs/events/accept.ts'
 import { createOrderFetcher } from '../../src/jobs/events/fetch-order.ts'
+import { createReturnFetcher } from '../../src/jobs/events/fetch-return.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../src/jobs/sellers/registry.ts'
 import type { SyncHooks } from '../../src/jobs/sync/engine/resource.ts'
 import type { Database, Transaction } from '../../src/store/db/database.ts'
@@ -215,6 +217,18 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
         now: stage.nowMs,
         secondAskMs,
         ...saving,
+      }),
+      returns: createReturnFetcher({
+        database: watched,
+        findReturns: (id) => sellers.client(id).of(returnsEndpoint),
+        quiet: { warn: (_key, fields, message) => log.warn(fields, message) },
+        now: stage.nowMs,
+      }),
+      rules: () => ({
+        now: new Date(stage.nowMs()),
+        shipUnacknowledged: 'acknowledge-first',
+        fullPriceRefundsAll: false,
+        correctsShipments: true,
       }),
       onStored: () => undefined,
       settleTimeMs,

@@ -11,7 +11,9 @@ import {
   type Node,
   type PlannedEvent,
   type PlannedOrder,
+  type PlannedReturn,
   type Rule,
+  type Write,
 } from './history.ts'
 
 /**
@@ -33,7 +35,7 @@ const moment = fc.oneof(
 )
 
 const order: fc.Arbitrary<PlannedOrder> = fc.record({
-  state: pickOne('acknowledged', 'acknowledged', 'shipped', 'created'),
+  state: pickOne('acknowledged', 'acknowledged', 'shipped', 'shipped', 'created'),
   lines: fc.array(
     fc.record({ units: fc.integer({ min: 2, max: 8 }), cents: pickOne(1_000, 999, 333) }).map(({ units, cents }) => ({
       units,
@@ -48,6 +50,8 @@ const lineUnits = fc.record({ line: place, units: few })
 const lines = fc.uniqueArray(lineUnits, { minLength: 1, maxLength: 2, selector: ({ line }) => line })
 const reason = pickOne(0, 0, 0, 1)
 
+const returned: fc.Arbitrary<PlannedReturn> = fc.record({ order: place, atMs: pickOne(0, 0, 0, 3_000, 40_000), lines })
+
 /** What the ERP would say; what it can say depends on how the order stands, see `fittedEvent`. */
 interface Wish {
   readonly kind: number
@@ -55,14 +59,19 @@ interface Wish {
   readonly parcels: readonly { readonly tracking: number; readonly lines: readonly LineUnits[] }[]
   readonly reason: number
   readonly cents: number | null
+  readonly bySku: boolean
+  /** A tracking number that becomes another one. */
+  readonly corrects: { readonly tracking: number; readonly to: number }
 }
 
 const wish: fc.Arbitrary<Wish> = fc.record({
-  kind: fc.nat({ max: 11 }),
+  kind: fc.nat({ max: 59 }),
   order: place,
   parcels: fc.array(fc.record({ tracking: few, lines }), { minLength: 1, maxLength: 2 }),
   reason,
   cents: pickOne(null, null, null, 250),
+  bySku: fc.boolean(),
+  corrects: fc.record({ tracking: pickOne(1, 1, 2, 3), to: pickOne(3, 3, 4, 2) }),
 })
 
 /** What somebody else would do; what can be done depends on how the order stands, see `fittedDeed`. */
@@ -75,7 +84,7 @@ interface DeedWish {
 }
 
 const deed: fc.Arbitrary<DeedWish> = fc.record({
-  kind: fc.nat({ max: 11 }),
+  kind: fc.nat({ max: 59 }),
   order: place,
   line: place,
   units: few,
@@ -89,6 +98,8 @@ interface Wished {
   readonly inbox: boolean
   /** The same once more, as an event of its own. */
   readonly twinAfterMs: number | null
+  /** The twin says something else of the same units: a refund through the other way, or a correction of what was dispatched. */
+  readonly otherwise: boolean
 }
 
 const wished: fc.Arbitrary<Wished> = fc.record({
@@ -97,6 +108,7 @@ const wished: fc.Arbitrary<Wished> = fc.record({
   copies: pickOne(1, 1, 1, 2),
   inbox: pickOne(false, false, false, true),
   twinAfterMs: pickOne(null, null, 0, 5_000, 5_000, 60_000),
+  otherwise: fc.boolean(),
 })
 
 const others: fc.Arbitrary<readonly Act[]> = fc
@@ -225,16 +237,21 @@ const wrapped = (at: number, length: number): number => at % length
 
 const eventTypes = {
   created: ['dispatched', 'dispatched', 'unfulfillable', 'accepted', 'credit'],
-  acknowledged: ['dispatched', 'dispatched', 'dispatched', 'unfulfillable', 'unfulfillable', 'credit'],
-  shipped: ['credit'],
+  acknowledged: ['dispatched', 'dispatched', 'dispatched', 'unfulfillable', 'unfulfillable', 'credit', 'corrected'],
+  shipped: ['credit', 'credit', 'return refunded', 'return refunded', 'return refunded', 'return refunded', 'corrected'],
 } as const satisfies Record<PlannedOrder['state'], readonly PlannedEvent['type'][]>
 
 /** What is wished, as far as the order allows it: what we would refuse at once tells nothing. */
-const fittedEvent = ({ kind, parcels, ...wished }: Wish, orders: readonly PlannedOrder[]): PlannedEvent => {
+const fittedEvent = (
+  { kind, parcels, ...wished }: Wish,
+  { orders, returns }: Pick<History, 'orders' | 'returns'>,
+): PlannedEvent => {
   const at = wrapped(wished.order, orders.length)
   const planned = orders[at]
   const types = eventTypes[planned?.state ?? 'acknowledged']
-  const type = types[kind % types.length] ?? 'credit'
+  const back = returns.findIndex(({ order: of }) => of === at)
+  const wanted = types[kind % types.length] ?? 'credit'
+  const type = wanted === 'return refunded' && back < 0 ? 'credit' : wanted
   const count = planned?.lines.length ?? 1
   const within = (entries: readonly LineUnits[]): LineUnits[] =>
     entries.map((entry) => ({ ...entry, line: wrapped(entry.line, count) })).slice(0, count)
@@ -248,12 +265,48 @@ const fittedEvent = ({ kind, parcels, ...wished }: Wish, orders: readonly Planne
       return { type, order: at, lines: entries.map((entry) => ({ ...entry, reason: wished.reason })) }
     case 'credit':
       return { type, order: at, lines: entries.map((entry) => ({ ...entry, reason: wished.reason, cents: wished.cents })) }
+    case 'return refunded': {
+      const there = returns[back]?.lines.length ?? 1
+      const named = (parcels[0]?.lines ?? []).map((entry) => ({ ...entry, line: wrapped(entry.line, there) })).slice(0, there)
+      return { type, order: at, return: back, lines: named.map((entry) => ({ ...entry, bySku: wished.bySku })) }
+    }
+    case 'corrected': {
+      const { tracking, to } = wished.corrects
+      return { type, order: at, tracking: planned?.state === 'shipped' ? 0 : tracking, to }
+    }
   }
 }
 
-const fittedPosts = ({ wish: wanted, twinAfterMs, ...one }: Wished, orders: readonly PlannedOrder[]): readonly Act[] => {
-  const first: Act = { ...one, does: 'post', event: fittedEvent(wanted, orders) }
-  return twinAfterMs === null ? [first] : [first, { ...first, atMs: one.atMs + twinAfterMs }]
+/** What says something else of the same units; null: nothing does. */
+const otherEvent = (event: PlannedEvent, { corrects }: Wish, { returns }: Pick<History, 'returns'>): PlannedEvent | null => {
+  switch (event.type) {
+    case 'dispatched':
+      return { type: 'corrected', order: event.order, tracking: event.parcels[0]?.tracking ?? 1, to: corrects.to }
+    case 'corrected':
+      return { type: 'corrected', order: event.order, tracking: event.to, to: corrects.to === event.to ? 1 : corrects.to }
+    case 'return refunded': {
+      const lines = event.lines.map(({ line, units }) => ({
+        line: returns[event.return]?.lines[line]?.line ?? 0,
+        units,
+        reason: 0,
+        cents: null,
+      }))
+      return { type: 'credit', order: event.order, lines }
+    }
+    default:
+      return null
+  }
+}
+
+const fittedPosts = (
+  { wish: wanted, twinAfterMs, otherwise, ...one }: Wished,
+  frame: Pick<History, 'orders' | 'returns'>,
+): readonly Act[] => {
+  const event = fittedEvent(wanted, frame)
+  const first: Act = { ...one, does: 'post', event }
+  if (twinAfterMs === null) return [first]
+  const other = otherwise ? otherEvent(event, wanted, frame) : null
+  return [first, { ...first, atMs: one.atMs + twinAfterMs, event: other ?? event }]
 }
 
 const deedTypes = {
@@ -266,10 +319,17 @@ const deedTypes = {
     'colleague cancels',
     'carrier delivers',
   ],
-  shipped: ['marketplace refunds', 'marketplace refunds', 'marketplace refunds money', 'colleague refunds', 'carrier delivers'],
+  shipped: [
+    'marketplace refunds',
+    'marketplace refunds return',
+    'marketplace refunds return',
+    'marketplace refunds money',
+    'colleague refunds',
+    'carrier delivers',
+  ],
 } as const satisfies Record<PlannedOrder['state'], readonly string[]>
 
-const fittedDeed = (wanted: DeedWish, orders: readonly PlannedOrder[]): Deed => {
+const fittedDeed = (wanted: DeedWish, { orders, returns }: Pick<History, 'orders' | 'returns'>): Deed => {
   const at = wrapped(wanted.order, orders.length)
   const planned = orders[at]
   const types = deedTypes[planned?.state ?? 'acknowledged']
@@ -287,6 +347,12 @@ const fittedDeed = (wanted: DeedWish, orders: readonly PlannedOrder[]): Deed => 
       return { does: type, ...on, units: wanted.units }
     case 'carrier delivers':
       return { does: type, ...on, units: null }
+    case 'marketplace refunds return': {
+      const back = returns.findIndex(({ order: of }) => of === at)
+      if (back < 0) return { does: 'marketplace refunds', ...on, units: 1, cents: wanted.cents }
+      const line = wrapped(wanted.line, returns[back]?.lines.length ?? 1)
+      return { does: type, return: back, line, units: wanted.units }
+    }
     case 'marketplace refunds money':
       return { does: 'marketplace refunds', ...on, units: 0, cents: wanted.cents }
     case 'marketplace refunds':
@@ -300,7 +366,9 @@ const findOperationKind = {
   dispatched: 'ship',
   unfulfillable: 'cancel',
   credit: 'refund',
-} as const satisfies Record<PlannedEvent['type'], Rule['operation']>
+  'return refunded': 'refund-return',
+  corrected: 'correct',
+} as const satisfies Record<PlannedEvent['type'], Write>
 
 /** A write that stands still before its effect has less time left until then. */
 const timely = (each: Rule): Rule =>
@@ -312,6 +380,7 @@ const timely = (each: Rule): Rule =>
 export const histories: fc.Arbitrary<History> = fc
   .record({
     orders: fc.array(order, { minLength: 1, maxLength: 2 }),
+    back: fc.array(returned, { minLength: 1, maxLength: 2 }),
     processes: pickOne<1 | 2>(1, 2),
     autoAcknowledge: pickOne(false, false, false, true),
     dice: fc.nat({ max: 1_000 }),
@@ -320,6 +389,7 @@ export const histories: fc.Arbitrary<History> = fc
       countsUnits: fc.boolean(),
       showsRefundedUnits: pickOne(true, true, false),
       refundsKeepTracking: fc.boolean(),
+      countsCredits: fc.boolean(),
       tokenSeconds: pickOne(900, 900, 30),
     }),
     /** The orders are stored before anything is asked of them. */
@@ -333,9 +403,17 @@ export const histories: fc.Arbitrary<History> = fc
     tokenRules: fc.array(tokenRule, { maxLength: 1 }),
     disturbances: fc.array(disturbance, { maxLength: 3 }),
   })
-  .map(({ known, wishes, others: rest, deeds, writeRules, readRules, listRules, tokenRules, ...drawn }): History => {
+  .map(({ known, back, wishes, others: rest, deeds, writeRules, readRules, listRules, tokenRules, ...drawn }): History => {
     const { orders, autoAcknowledge } = drawn
-    const posts = wishes.flatMap((each) => fittedPosts(each, orders))
+    const returns = back.map((each): PlannedReturn => {
+      const shipped = orders.findIndex(({ state }) => state === 'shipped')
+      const at = shipped < 0 ? wrapped(each.order, orders.length) : shipped
+      const count = orders[at]?.lines.length ?? 1
+      return { ...each, order: at, lines: each.lines.map((entry) => ({ ...entry, line: wrapped(entry.line, count) })) }
+    })
+    const frame = { orders, returns }
+    const posts = wishes.flatMap((each) => fittedPosts(each, frame))
+    const isReturning = posts.some((act) => act.does === 'post' && act.event.type === 'return refunded')
     const greetings = orders.flatMap(({ state }, at): Act[] =>
       state === 'created' && !autoAcknowledge
         ? [{ atMs: 0, does: 'post', event: { type: 'accepted', order: at }, copies: 1, inbox: false }]
@@ -347,19 +425,20 @@ export const histories: fc.Arbitrary<History> = fc
       ...each,
       operation,
       ...told,
-      meanwhile: meanwhile === null ? [] : [fittedDeed(meanwhile, orders)],
+      meanwhile: meanwhile === null ? [] : [fittedDeed(meanwhile, frame)],
     })
     return {
       ...drawn,
+      returns,
       acts: [
         ...(known ? [{ atMs: 0, does: 'sync' } as const] : []),
         ...acts,
         ...rest,
-        ...deeds.map(([atMs, each]): Act => ({ atMs, ...fittedDeed(each, orders) })),
+        ...deeds.map(([atMs, each]): Act => ({ atMs, ...fittedDeed(each, frame) })),
       ],
       rules: [
         ...writeRules.map((each) => timely(ruled(writes[each.operation % writes.length] ?? 'ship', each))),
-        ...readRules.map((each) => ruled('get', each)),
+        ...readRules.map((each) => ruled(isReturning && each.operation % 2 === 0 ? 'get return' : 'get', each)),
         ...listRules.map((each) => ruled('list', each)),
         ...tokenRules.map((each) => ruled('token', each)),
       ],

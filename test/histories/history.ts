@@ -6,6 +6,7 @@
  */
 export interface History {
   readonly orders: readonly PlannedOrder[]
+  readonly returns: readonly PlannedReturn[]
   /** Daemons that share the database. */
   readonly processes: 1 | 2
   readonly autoAcknowledge: boolean
@@ -30,6 +31,13 @@ export interface PlannedLine {
   readonly taxCents: number
 }
 
+/** A buyer sends units back, as far as they are shipped by then and not in another return. Its lines are numbered in this order, from 1. */
+export interface PlannedReturn {
+  readonly order: number
+  readonly atMs: number
+  readonly lines: readonly LineUnits[]
+}
+
 /** How the marketplace is made. */
 export interface Nature {
   /** They answer in turn. */
@@ -40,6 +48,8 @@ export interface Nature {
   readonly showsRefundedUnits: boolean
   /** Units that are refunded still show their tracking number. */
   readonly refundsKeepTracking: boolean
+  /** Units that are refunded through their order count as those of their returns, the oldest first. */
+  readonly countsCredits: boolean
   /** Life of an access token in seconds. */
   readonly tokenSeconds: number
 }
@@ -85,6 +95,15 @@ export type PlannedEvent =
       readonly order: number
       readonly lines: readonly (LineUnits & { readonly reason: number; readonly cents: number | null })[]
     }
+  /** A line is one of the return; `bySku`: it is named by its SKU. */
+  | {
+      readonly type: 'return refunded'
+      readonly order: number
+      readonly return: number
+      readonly lines: readonly (LineUnits & { readonly bySku: boolean })[]
+    }
+  /** Numbers as those of parcels; 0: that of the units of line 0 that were shipped before the history. */
+  | { readonly type: 'corrected'; readonly order: number; readonly tracking: number; readonly to: number }
 
 /** One parcel; equal numbers are equal tracking numbers. */
 export interface PlannedParcel {
@@ -110,12 +129,18 @@ export type Deed =
       readonly units: number
       readonly cents: number
     }
+  /** Units of a line of the return. */
+  | { readonly does: 'marketplace refunds return'; readonly return: number; readonly line: number; readonly units: number }
   | { readonly does: 'carrier delivers'; readonly order: number; readonly line: number; readonly units: number | null }
 
 // ── what the marketplace answers ─────────────────────────────────────────────────────────────────────────
 
+/** Writes of the marketplace. A correction calls the same address as a shipment, and has rules of its own. */
+export const writes = ['acknowledge', 'ship', 'cancel', 'refund', 'correct', 'refund-return'] as const
+/** One of {@link writes}. */
+export type Write = (typeof writes)[number]
 /** Operations of the marketplace that the engine uses. */
-export type Operation = 'token' | 'list' | 'get' | 'acknowledge' | 'ship' | 'cancel' | 'refund'
+export type Operation = 'token' | 'list' | 'get' | 'list returns' | 'get return' | Write
 
 /** What becomes of the n-th and the following calls of an operation. The first rule that fits counts. */
 export interface Rule {
@@ -166,7 +191,7 @@ export type Answer =
   | { readonly is: 'throttled'; readonly seconds: number | null }
   /** The connection ends without an answer, in the middle of it, or the answer is no JSON. */
   | { readonly is: 'dropped' | 'cut' | 'garbage' }
-  /** An order that cannot be understood, is another one, or that Postgres cannot hold. */
+  /** An order, or a return, that cannot be understood, is another one, or that Postgres cannot hold. */
   | { readonly is: 'unreadable' | 'another order' | 'unstorable' }
 
 // ── what the machine does ────────────────────────────────────────────────────────────────────────────────
@@ -208,6 +233,7 @@ export const requestTimeoutMs = 30_000
 
 const calm: History = {
   orders: [],
+  returns: [],
   processes: 1,
   autoAcknowledge: false,
   dice: 1,
@@ -216,6 +242,7 @@ const calm: History = {
     countsUnits: true,
     showsRefundedUnits: true,
     refundsKeepTracking: true,
+    countsCredits: true,
     tokenSeconds: 900,
   },
   acts: [],

@@ -124,6 +124,7 @@ const playMany = async (theatre: Theatre): Promise<boolean> => {
   const beganMs = performance.now()
   const broken = new Map<string, number>()
   const holds = new Map<string, number>()
+  const ends = new Map<string, number>()
   let next = first
   let done = 0
   let failed = 0
@@ -145,6 +146,7 @@ const playMany = async (theatre: Theatre): Promise<boolean> => {
       const played = await play(theatre, buildHistory(seed), buildCarry(seed))
       done += 1
       commands += played.commands.length
+      for (const { kind, state } of played.commands) ends.set(`${kind} ${state}`, (ends.get(`${kind} ${state}`) ?? 0) + 1)
       held += played.holds.length
       needless += played.holds.filter((hold) => hold.needless).length
       for (const { reason, needless: without } of played.holds) {
@@ -167,6 +169,7 @@ const playMany = async (theatre: Theatre): Promise<boolean> => {
   await Promise.all(Array.from({ length: options.atOnce }, worker))
   await writeState(failed === 0 ? end : Math.max(0, next - options.atOnce))
   console.log(`\n${progress()}`)
+  for (const [end, count] of [...ends].sort()) console.log(`${String(count).padStart(6)} ${end}`)
   for (const [reason, count] of [...holds].sort((a, b) => b[1] - a[1]))
     console.log(`${String(count).padStart(6)} held: ${reason}`)
   return failed === 0

@@ -1,12 +1,34 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { z } from 'zod'
-import type { Answer, Deed, Effect, Nature, Node, Operation, PlannedOrder, Rule } from './history.ts'
+import {
+  type Answer,
+  type Deed,
+  type Effect,
+  type Nature,
+  type Node,
+  type Operation,
+  type PlannedOrder,
+  type PlannedReturn,
+  type Rule,
+  type Write,
+  writes,
+} from './history.ts'
+import { askedBy, askedOfReturn, distorted, distortedReturn, isCorrection, type OrderWrite } from './requests.ts'
+import {
+  type AskedOfReturn,
+  buildReturnEntries,
+  countCredit,
+  openReturn,
+  refundUnits,
+  returnOnTheWire,
+  type TrueReturn,
+} from './returns.ts'
 import type { Stage } from './stage.ts'
 import {
   type Asked,
   type AskedEntry,
   alreadyDoneWords,
+  countTracked,
   happen,
   orderOnTheWire,
   possible,
@@ -20,7 +42,7 @@ export interface TrueEffect {
   /** When its request was processed, its effect may come later; the same as `atMs` for what others did. */
   readonly askedAtMs: number
   readonly by: 'us' | 'others'
-  readonly kind: 'acknowledge' | 'ship' | 'cancel' | 'refund' | 'deliver'
+  readonly kind: Asked['kind']
   /** Whose request brought it about; null for what others did. */
   readonly commandId: string | null
   readonly correlationId: string | null
@@ -30,6 +52,15 @@ export interface TrueEffect {
   readonly cents: number
   /** A rule made more of it than the request asked. */
   readonly inflated: boolean
+  /** Tracking number or reason, and the tracking number that it replaces. */
+  readonly mark: string
+  readonly from: string | null
+  /** Units that stand under the replaced number all the same. */
+  readonly left: number
+  /** Units that came from nowhere. */
+  readonly appeared: number
+  /** The line of a return through which it was refunded; null: it was not. */
+  readonly returned: { readonly returnOrderId: string; readonly returnLineNumber: number } | null
 }
 
 /** A request as it arrived. */
@@ -39,6 +70,7 @@ export interface TrueRequest {
   readonly correlationId: string | null
   readonly commandId: string | null
   readonly purchaseOrderId: string | null
+  readonly returnOrderId: string | null
   /** The kind of a rule's answer; null: as the marketplace answers by itself. */
   readonly answered: Answer['is'] | null
   /** What a rule made of a write; null: as the marketplace does by itself. */
@@ -52,9 +84,15 @@ export interface World {
   /** When a rule was applied or something was done last, virtual epoch ms; rules without an end do not count. */
   lastDisturbedMs(): number
   orderExpression(purchaseOrderId: string): TrueOrder
+  /** As it was at a moment. */
+  orderAsOf(purchaseOrderId: string, atMs: number): TrueOrder | null
+  /** The returns that have arrived, in that order. */
+  returns(): readonly TrueReturn[]
   /** Effects that will still come of a command's requests. */
   countPending(commandId: string): number
   perform(deed: Deed): void
+  /** The return at this place is there from now on, if any of its units are shipped. */
+  receiveReturn(place: number): void
   answer(request: Incoming): Promise<Reply>
 }
 
@@ -83,8 +121,10 @@ export interface WorldParts {
   readonly nature: Nature
   readonly rules: readonly Rule[]
   readonly orders: readonly PlannedOrder[]
-  /** Of the order at this place. */
+  readonly planned: readonly PlannedReturn[]
+  /** Of the order, or of the return, at this place. */
   readonly purchaseOrderId: (place: number) => string
+  readonly returnOrderId: (place: number) => string
   /** A line for whoever reads a failure. */
   readonly tell: (line: string) => void
 }
@@ -93,109 +133,6 @@ export interface WorldParts {
 const travelMs = 20
 /** A rule of so many calls has no end. */
 const endlessCalls = 1_000
-
-const amount = z.union([z.string(), z.number()]).transform(Number)
-const wireEntries = z.array(
-  z.object({
-    lineNumber: z.string(),
-    orderLineStatuses: z
-      .object({
-        orderLineStatus: z.array(
-          z.object({
-            statusQuantity: z.object({ amount }).optional(),
-            quantity: z.object({ amount }).optional(),
-            cancellationReason: z.string().optional(),
-            trackingInfo: z.object({ trackingNumber: z.string() }).optional(),
-          }),
-        ),
-      })
-      .optional(),
-    refunds: z
-      .object({
-        refund: z.array(
-          z.object({
-            refundCharges: z.object({
-              refundCharge: z.array(
-                z.object({
-                  refundReason: z.string(),
-                  charge: z.object({
-                    chargeAmount: z.object({ amount }),
-                    tax: z.object({ taxAmount: z.object({ amount }) }).nullish(),
-                  }),
-                }),
-              ),
-            }),
-          }),
-        ),
-      })
-      .optional(),
-  }),
-)
-const wireBody = z.record(z.string(), z.object({ orderLines: z.object({ orderLine: wireEntries }) }))
-
-const writeKind = { acknowledge: 'acknowledge', shipping: 'ship', cancel: 'cancel', refund: 'refund' } as const
-type Write = (typeof writeKind)[keyof typeof writeKind]
-
-const cents = (value: number): number => Math.round(-value * 100)
-
-/** What a request asks. */
-const askedBy = (write: Write, body: string, order: TrueOrder): Asked => {
-  if (write === 'acknowledge') {
-    const entries = order.lines.map(({ lineNumber }) => ({ lineNumber, units: null, mark: '', cents: 0, taxCents: 0 }))
-    return { kind: write, entries }
-  }
-  const lines = Object.values(wireBody.parse(JSON.parse(body))).flatMap(({ orderLines }) => orderLines.orderLine)
-  const entries = lines.flatMap(({ lineNumber, orderLineStatuses, refunds }): AskedEntry[] => {
-    const statuses = (orderLineStatuses?.orderLineStatus ?? []).map((status) => ({
-      units: status.statusQuantity?.amount ?? status.quantity?.amount ?? 0,
-      mark: status.trackingInfo?.trackingNumber ?? status.cancellationReason ?? '',
-    }))
-    if (write !== 'refund') return statuses.map((status) => ({ ...status, lineNumber, cents: 0, taxCents: 0 }))
-    const charges = (refunds?.refund ?? []).flatMap(({ refundCharges }) => refundCharges.refundCharge)
-    return [
-      {
-        lineNumber,
-        units: statuses.reduce((sum, { units }) => sum + units, 0),
-        mark: charges[0]?.refundReason ?? '',
-        cents: charges.reduce((sum, { charge }) => sum + cents(charge.chargeAmount.amount), 0),
-        taxCents: charges.reduce((sum, { charge }) => sum + cents(charge.tax?.taxAmount.amount ?? 0), 0),
-      },
-    ]
-  })
-  return { kind: write, entries }
-}
-
-const share = (whole: number, entry: AskedEntry): number =>
-  entry.units === null || entry.units === 0 ? 0 : Math.floor((whole * (entry.units - 1)) / entry.units)
-
-/** What an effect makes of what was asked. */
-const distorted = (asked: Asked, { of }: Effect): Asked => {
-  const [first] = asked.entries
-  switch (of) {
-    case 'all':
-    case 'nothing':
-      return asked
-    case 'some lines':
-      return { ...asked, entries: asked.entries.filter(({ lineNumber }) => lineNumber === first?.lineNumber) }
-    case 'some units':
-      return {
-        ...asked,
-        entries: asked.entries
-          .map((entry) => ({
-            ...entry,
-            units: entry.units === null ? null : entry.units - 1,
-            cents: share(entry.cents, entry),
-            taxCents: share(entry.taxCents, entry),
-          }))
-          .filter(({ units }) => units === null || units > 0),
-      }
-    case 'more':
-      return {
-        ...asked,
-        entries: asked.entries.map((entry) => ({ ...entry, cents: entry.cents * 3, taxCents: entry.taxCents * 3 })),
-      }
-  }
-}
 
 const codes: Readonly<Record<number, string>> = {
   400: 'INVALID_REQUEST_CONTENT.GMP_ORDER_API',
@@ -252,18 +189,30 @@ const buildTruth = (planned: PlannedOrder, purchaseOrderId: string): TrueOrder =
   })),
 })
 
-interface Version {
+interface Version<Thing> {
   readonly atMs: number
-  readonly order: TrueOrder
+  readonly is: Thing
 }
 
+type Cause = Pick<TrueEffect, 'by' | 'commandId' | 'correlationId' | 'inflated' | 'askedAtMs'>
+
 /** Makes the marketplace of one history. */
-export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tell }: WorldParts): World => {
-  const versions = new Map<string, Version[]>()
+export const createWorld = ({
+  stage,
+  nature,
+  rules,
+  orders,
+  planned: plannedReturns,
+  purchaseOrderId,
+  returnOrderId,
+  tell,
+}: WorldParts): World => {
+  const versions = new Map<string, Version<TrueOrder>[]>()
   for (const [place, planned] of orders.entries()) {
     const id = purchaseOrderId(place)
-    versions.set(id, [{ atMs: Number.NEGATIVE_INFINITY, order: buildTruth(planned, id) }])
+    versions.set(id, [{ atMs: Number.NEGATIVE_INFINITY, is: buildTruth(planned, id) }])
   }
+  const returnVersions = new Map<string, Version<TrueReturn>[]>()
   const effects: TrueEffect[] = []
   const requests: TrueRequest[] = []
   const pending = new Map<string, number>()
@@ -274,33 +223,108 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
   let lastDisturbedMs = stage.nowMs()
 
   const asOf = (id: string, atMs: number): TrueOrder | null =>
-    versions.get(id)?.findLast((version) => version.atMs <= atMs)?.order ?? null
-  const latest = (id: string): TrueOrder | null => versions.get(id)?.at(-1)?.order ?? null
+    versions.get(id)?.findLast((version) => version.atMs <= atMs)?.is ?? null
+  const latest = (id: string): TrueOrder | null => versions.get(id)?.at(-1)?.is ?? null
+  const returnAsOf = (id: string, atMs: number): TrueReturn | null =>
+    returnVersions.get(id)?.findLast((version) => version.atMs <= atMs)?.is ?? null
+  const latestReturn = (id: string): TrueReturn | null => returnVersions.get(id)?.at(-1)?.is ?? null
+  const returns = (): readonly TrueReturn[] => [...returnVersions.keys()].flatMap((id) => latestReturn(id) ?? [])
   const disturbed = (): void => {
     lastDisturbedMs = stage.nowMs()
   }
 
+  /** Others do what can be done; only what we send may happen twice. */
+  const rulesFor = ({ by }: Cause): Nature => (by === 'us' ? nature : { ...nature, countsUnits: true })
+
   /** Makes it true, unless the marketplace refuses; answers its words then. */
-  const commit = (
-    id: string,
-    asked: Asked,
-    cause: Pick<TrueEffect, 'by' | 'commandId' | 'correlationId' | 'inflated' | 'askedAtMs'>,
-  ): string | null => {
+  const commit = (id: string, asked: Asked, cause: Cause): string | null => {
     const before = latest(id)
     if (before === null) return 'there is no such order'
-    // Others do what can be done; only what we send may happen twice.
-    const outcome = happen(before, asked, cause.by === 'us' ? nature : { ...nature, countsUnits: true })
+    const outcome = happen(before, asked, rulesFor(cause))
     if (!outcome.ok) return outcome.words
-    versions.get(id)?.push({ atMs: stage.nowMs(), order: outcome.order })
-    for (const { lineNumber, units, cents: given } of outcome.happened) {
-      effects.push({ ...cause, atMs: stage.nowMs(), kind: asked.kind, purchaseOrderId: id, lineNumber, units, cents: given })
-      tell(`true: ${cause.by} ${asked.kind} ${units} of line ${lineNumber}${given === 0 ? '' : `, ${given} cents`}, order ${id}`)
+    versions.get(id)?.push({ atMs: stage.nowMs(), is: outcome.order })
+    for (const { lineNumber, units, cents, mark, from, appeared } of outcome.happened) {
+      const line = outcome.order.lines.find((one) => one.lineNumber === lineNumber)
+      const left = from === null || line === undefined ? 0 : countTracked(line, from)
+      const what = { kind: asked.kind, purchaseOrderId: id, lineNumber, units, cents, mark, from, left, appeared, returned: null }
+      effects.push({ ...cause, ...what, atMs: stage.nowMs() })
+      const money = cents === 0 ? '' : `, ${cents} cents`
+      tell(`true: ${cause.by} ${asked.kind} ${units} of line ${lineNumber}${money}, order ${id}${mark === '' ? '' : `, ${mark}`}`)
+      if (asked.kind !== 'refund' || !nature.countsCredits) continue
+      for (const counted of countCredit(
+        returns().filter((returned) => returned.purchaseOrderId === id),
+        lineNumber,
+        units,
+      ))
+        returnVersions.get(counted.returnOrderId)?.push({ atMs: stage.nowMs(), is: counted })
     }
     return null
   }
 
+  /** As {@link commit}, of units of a return. */
+  const commitReturn = (id: string, asked: readonly AskedOfReturn[], cause: Cause): string | null => {
+    const before = latestReturn(id)
+    const order = before === null ? null : latest(before.purchaseOrderId)
+    if (before === null || order === null) return 'there is no such return'
+    const built = buildReturnEntries(before, order, asked, rulesFor(cause).countsUnits)
+    if (!built.ok) return built.words
+    const outcome = happen(order, { kind: 'refund', entries: built.entries }, rulesFor(cause))
+    if (!outcome.ok) return outcome.words
+    const { purchaseOrderId: of } = before
+    versions.get(of)?.push({ atMs: stage.nowMs(), is: outcome.order })
+    let after = before
+    for (const [place, { returnLineNumber, units }] of asked.entries()) {
+      const entry = built.entries[place]
+      if (entry === undefined) continue
+      after = refundUnits(after, returnLineNumber, units)
+      const { lineNumber, mark } = entry
+      const what = { kind: 'refund', purchaseOrderId: of, lineNumber, units, cents: entry.cents + entry.taxCents, mark } as const
+      const returned = { returnOrderId: id, returnLineNumber }
+      effects.push({ ...cause, ...what, atMs: stage.nowMs(), from: null, left: 0, appeared: 0, returned })
+      tell(
+        `true: ${cause.by} refund ${units} of line ${returnLineNumber} of return ${id} (line ${lineNumber}), ${what.cents} cents`,
+      )
+    }
+    returnVersions.get(id)?.push({ atMs: stage.nowMs(), is: after })
+    return null
+  }
+
+  const receiveReturn = (place: number): void => {
+    const planned = plannedReturns[place]
+    const order = planned === undefined ? null : latest(purchaseOrderId(planned.order))
+    if (planned === undefined || order === null) return
+    disturbed()
+    const id = returnOrderId(place)
+    const arrived = openReturn(planned, id, order, returns(), stage.nowMs())
+    if (arrived === null) return
+    returnVersions.set(id, [{ atMs: stage.nowMs(), is: arrived }])
+    tell(`return ${id} of ${arrived.lines.map(({ units, lineNumber }) => `${units} of line ${lineNumber}`).join(', ')}`)
+  }
+
+  const byOthers = (): Cause => ({
+    by: 'others',
+    commandId: null,
+    correlationId: null,
+    inflated: false,
+    askedAtMs: stage.nowMs(),
+  })
+
+  const performOnReturn = ({ return: place, line, units }: Extract<Deed, { does: 'marketplace refunds return' }>): void => {
+    const id = returnOrderId(place)
+    const there = latestReturn(id)?.lines[line]
+    const left = there === undefined ? 0 : there.units - there.refunded
+    if (there === undefined || left <= 0) return
+    const asked = { returnLineNumber: there.returnLineNumber, units: Math.min(units, left) }
+    const words = commitReturn(id, [asked], byOthers())
+    if (words !== null) tell(`the marketplace refunds a return: impossible, ${words}`)
+  }
+
   const perform = (deed: Deed): void => {
     disturbed()
+    if (deed.does === 'marketplace refunds return') {
+      performOnReturn(deed)
+      return
+    }
     const id = purchaseOrderId(deed.order)
     const order = latest(id)
     if (order === null) return
@@ -331,13 +355,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
           return { kind: 'deliver', entries: [buildEntry(deed.line, deed.units, '')] }
       }
     })()
-    const words = commit(id, possible(order, asked), {
-      by: 'others',
-      commandId: null,
-      correlationId: null,
-      inflated: false,
-      askedAtMs: stage.nowMs(),
-    })
+    const words = commit(id, possible(order, asked), byOthers())
     if (words !== null) tell(`${deed.does}: impossible, ${words}`)
   }
 
@@ -349,12 +367,23 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
     headers: { 'content-type': 'application/json', date: new Date(stage.nowMs() + node.skewMs).toUTCString(), ...headers },
   })
 
-  const findOperationKind = ({ method, path }: Incoming): { operation: Operation; id: string | null; write: Write | null } => {
-    const [, , , id, action] = path.split('?')[0]?.split('/') ?? []
-    if (path.startsWith('/v3/token')) return { operation: 'token', id: null, write: null }
+  const findOperationKind = ({
+    method,
+    path,
+    body,
+  }: Incoming): { operation: Operation; id: string | null; write: Write | null } => {
+    const url = new URL(path, 'http://marketplace')
+    const [, , resource, id, action] = url.pathname.split('/')
+    if (resource === 'token') return { operation: 'token', id: null, write: null }
+    if (resource === 'returns') {
+      const named = id ?? url.searchParams.get('returnOrderId')
+      if (action === 'refund') return { operation: 'refund-return', id: named, write: 'refund-return' }
+      return { operation: named === null ? 'list returns' : 'get return', id: named, write: null }
+    }
     if (id === undefined || id === 'released') return { operation: 'list', id: null, write: null }
     if (method === 'GET') return { operation: 'get', id, write: null }
-    const write = Object.entries(writeKind).find(([name]) => name === action)?.[1]
+    const named = action === 'shipping' ? (isCorrection(body) ? 'correct' : 'ship') : action
+    const write = writes.find((one) => one === named)
     if (write === undefined) throw new Error(`the marketplace of the histories has no ${method} ${path}`)
     return { operation: write, id, write }
   }
@@ -372,7 +401,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
 
   const withoutReading = (order: object): object => ({ ...order, orderLines: { orderLine: 'none' } })
 
-  const worded = (rule: Rule, node: Node, write: Write | null, before: TrueOrder | null, after: TrueOrder | null): Reply => {
+  const worded = (rule: Rule, node: Node, write: OrderWrite | null, before: TrueOrder | null, after: TrueOrder | null): Reply => {
     const { answer } = rule
     const plain = (order: TrueOrder): object => orderOnTheWire(order)
     switch (answer.is) {
@@ -433,45 +462,139 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
     return reply(node, 200, JSON.stringify({ list: { meta: { totalCount: order.length, limit: 200 }, elements: { order } } }))
   }
 
-  const written = (rule: Rule | undefined, node: Node, id: string, write: Write, request: Incoming): { reply: () => Reply } => {
+  /** The answers about a return: as they are about an order, with what is shown of a return in its place. */
+  const wordedReturn = (rule: Rule, node: Node, body: object | null, other: object | null): Reply => {
+    const { answer } = rule
+    const json = (shows: object | null): Reply =>
+      shows === null ? reply(node, 404, faultBody(404, 'No returns found')) : reply(node, 200, JSON.stringify(shows))
+    switch (answer.is) {
+      case 'true':
+      case 'partial':
+        return json(body)
+      case 'stale':
+      case 'another order':
+        return json(other)
+      case 'errors': {
+        const errors: unknown = JSON.parse(faultBody(500, 'one of the lines could not be processed'))
+        return json({ ...(typeof errors === 'object' ? errors : {}), ...(answer.withOrder ? body : {}) })
+      }
+      case 'cut': {
+        const whole = json(body)
+        return whole.is === 'drop' ? whole : { ...whole, cut: true }
+      }
+      case 'unreadable':
+        return json(body === null ? null : { ...body, returnOrders: 'none' })
+      case 'unstorable':
+        return json(body)
+      case 'already done':
+        return reply(node, 400, faultBody(400, 'Return line 1 has 0 units left to be refunded'))
+      default:
+        return worded(rule, node, null, null, null)
+    }
+  }
+
+  const pageOfReturns = (found: readonly TrueReturn[], unstorable = false): object => ({
+    meta: { totalCount: found.length, limit: 200 },
+    returnOrders: found.map((returned) => returnOnTheWire(returned, unstorable)),
+  })
+
+  const shownReturn = (rule: Rule | undefined, node: Node, id: string): Reply => {
+    const returned = returnAsOf(id, stage.nowMs() - node.orderLagMs)
+    const page = (one: TrueReturn | null): object | null =>
+      one === null ? null : pageOfReturns([one], rule?.answer.is === 'unstorable')
+    if (rule === undefined) {
+      const body = page(returned)
+      return body === null
+        ? reply(node, 404, faultBody(404, `No return found for: ${id}`))
+        : reply(node, 200, JSON.stringify(body))
+    }
+    const stale = returnVersions.get(id)?.at(-2)?.is ?? returned
+    const other = returned === null ? null : { ...returned, returnOrderId: `${id}9` }
+    return wordedReturn(rule, node, page(returned), page(rule.answer.is === 'stale' ? stale : other))
+  }
+
+  const listedReturns = (node: Node): Reply => {
+    const found = [...returnVersions.keys()].flatMap((id) => returnAsOf(id, stage.nowMs() - node.listLagMs) ?? [])
+    return reply(node, 200, JSON.stringify(pageOfReturns(found)))
+  }
+
+  /** Makes a write true as a rule says, now or later; answers the words of a refusal that comes at once. */
+  const arrange = (effect: Effect, cause: Cause, what: string, make: (cause: Cause) => string | null): string | null => {
+    const because = { ...cause, inflated: effect.of === 'more' }
+    if (effect.afterMs === 0) return make(because)
+    const key = cause.commandId ?? ''
+    pending.set(key, (pending.get(key) ?? 0) + 1)
+    stage.at(stage.nowMs() + effect.afterMs, () => {
+      disturbed()
+      pending.set(key, (pending.get(key) ?? 0) - 1)
+      const words = make(because)
+      if (words !== null) tell(`late ${what}: impossible, ${words}`)
+    })
+    return null
+  }
+
+  /** What a rule makes of a write; null: nothing. */
+  const findEffect = (rule: Rule): Effect | null => {
+    const effect = rule.effect ?? (isShowing(rule) ? ({ of: 'all', afterMs: 0 } as const) : null)
+    return effect?.of === 'nothing' ? null : effect
+  }
+  const isShowing = ({ answer: { is } }: Rule): boolean => ['true', 'stale', 'partial'].includes(is)
+
+  const findCause = (request: Incoming): Cause => ({
+    by: 'us',
+    commandId: stage.current()?.buildCommand() ?? null,
+    correlationId: request.correlationId,
+    inflated: false,
+    askedAtMs: stage.nowMs(),
+  })
+
+  const written = (
+    rule: Rule | undefined,
+    node: Node,
+    id: string,
+    write: OrderWrite,
+    request: Incoming,
+  ): { reply: () => Reply } => {
     const before = latest(id)
     if (before === null) return { reply: () => reply(node, 404, faultBody(404, 'No orders found')) }
-    const commandId = stage.current()?.buildCommand() ?? null
-    const cause = {
-      by: 'us',
-      commandId,
-      correlationId: request.correlationId,
-      inflated: false,
-      askedAtMs: stage.nowMs(),
-    } as const
     const asked = askedBy(write, request.body, before)
+    const cause = findCause(request)
     if (rule === undefined) {
       const words = commit(id, asked, cause)
       return { reply: () => (words === null ? shown(node, latest(id), orderOnTheWire) : reply(node, 400, faultBody(400, words))) }
     }
-    const shows = ['true', 'stale', 'partial'].includes(rule.answer.is)
-    const effect = rule.effect ?? (shows ? ({ of: 'all', afterMs: 0 } as const) : null)
-    if (effect === null || effect.of === 'nothing') return { reply: () => worded(rule, node, write, before, latest(id)) }
-    const really = distorted(asked, effect)
-    const because = { ...cause, inflated: effect.of === 'more' }
-    if (effect.afterMs === 0) {
-      const words = commit(id, really, because)
-      if (words !== null && shows) return { reply: () => reply(node, 400, faultBody(400, words)) }
-    } else {
-      const key = commandId ?? ''
-      pending.set(key, (pending.get(key) ?? 0) + 1)
-      stage.at(stage.nowMs() + effect.afterMs, () => {
-        disturbed()
-        pending.set(key, (pending.get(key) ?? 0) - 1)
-        const words = commit(id, really, because)
-        if (words !== null) tell(`late ${write}: impossible, ${words}`)
-      })
-    }
+    const effect = findEffect(rule)
+    const words =
+      effect === null ? null : arrange(effect, cause, write, (because) => commit(id, distorted(asked, effect), because))
+    if (words !== null && isShowing(rule)) return { reply: () => reply(node, 400, faultBody(400, words)) }
     return { reply: () => worded(rule, node, write, before, latest(id)) }
+  }
+
+  /** The answer echoes the request. */
+  const writtenReturn = (rule: Rule | undefined, node: Node, id: string, request: Incoming): { reply: () => Reply } => {
+    if (latestReturn(id) === null) return { reply: () => reply(node, 404, faultBody(404, `No return found for: ${id}`)) }
+    const asked = askedOfReturn(request.body)
+    const cause = findCause(request)
+    const parsed: unknown = JSON.parse(request.body)
+    const echo = { returnOrderId: id, ...(typeof parsed === 'object' ? parsed : {}) }
+    if (rule === undefined) {
+      const words = commitReturn(id, asked, cause)
+      return { reply: () => (words === null ? reply(node, 200, JSON.stringify(echo)) : reply(node, 400, faultBody(400, words))) }
+    }
+    const effect = findEffect(rule)
+    const words =
+      effect === null
+        ? null
+        : arrange(effect, cause, 'refund of a return', (because) =>
+            commitReturn(id, distortedReturn(asked, effect), { ...because, inflated: false }),
+          )
+    if (words !== null && isShowing(rule)) return { reply: () => reply(node, 400, faultBody(400, words)) }
+    return { reply: () => wordedReturn(rule, node, echo, { ...echo, returnOrderId: `${id}9` }) }
   }
 
   const answer = async (request: Incoming): Promise<Reply> => {
     const { operation, id, write } = findOperationKind(request)
+    const isOfReturn = operation === 'get return' || operation === 'refund-return'
     stage.tick(travelMs)
     const call = (counts.get(operation) ?? 0) + 1
     counts.set(operation, call)
@@ -492,12 +615,16 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
       operation,
       correlationId: request.correlationId,
       commandId: stage.current()?.buildCommand() ?? null,
-      purchaseOrderId: id,
+      purchaseOrderId: isOfReturn ? null : id,
+      returnOrderId: isOfReturn ? id : null,
       answered: rule?.answer.is ?? null,
       did: rule?.effect?.of ?? null,
     })
     const result = ((): { reply: () => Reply } => {
-      if (write !== null && id !== null) return written(rule, node, id, write, request)
+      if (write === 'refund-return' && id !== null) return writtenReturn(rule, node, id, request)
+      if (write !== null && write !== 'refund-return' && id !== null) return written(rule, node, id, write, request)
+      if (operation === 'get return' && id !== null) return { reply: () => shownReturn(rule, node, id) }
+      if (operation === 'list returns') return { reply: () => listedReturns(node) }
       if (operation === 'list') return { reply: () => listed(rule, node) }
       if (operation === 'token') {
         const token = JSON.stringify({ access_token: `token-${served}`, token_type: 'Bearer', expires_in: nature.tokenSeconds })
@@ -505,15 +632,13 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
         return { reply: () => (fine ? reply(node, 200, token) : worded(rule, node, null, null, null)) }
       }
       const order = id === null ? null : asOf(id, stage.nowMs() - node.orderLagMs)
-      const stale = id === null ? null : (versions.get(id)?.at(-2)?.order ?? order)
+      const stale = id === null ? null : (versions.get(id)?.at(-2)?.is ?? order)
       return { reply: () => (rule === undefined ? shown(node, order, orderOnTheWire) : worded(rule, node, null, stale, order)) }
     })()
     if (rule !== undefined && rule.answerHeldMs > 0) await stage.park(stage.nowMs() + rule.answerHeldMs)
     const answered = result.reply()
     const what = rule === undefined ? '' : `, by rule: ${rule.answer.is}`
-    tell(
-      `${operation} ${call}${id === null ? '' : ` of order ${id}`}: ${answered.is === 'drop' ? 'dropped' : answered.status}${what}`,
-    )
+    tell(`${operation} ${call}${id === null ? '' : ` of ${id}`}: ${answered.is === 'drop' ? 'dropped' : answered.status}${what}`)
     stage.tick(travelMs)
     return answered
   }
@@ -527,8 +652,11 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
       if (order === null) throw new Error(`there is no order ${id}`)
       return order
     },
+    orderAsOf: asOf,
+    returns,
     countPending: (commandId) => pending.get(commandId) ?? 0,
     perform,
+    receiveReturn,
     answer: (request) =>
       answer(request).catch((error: unknown): Reply => {
         stage.failed.push(error)

@@ -1,9 +1,10 @@
-import type pg from 'pg'
-import { listUnits, parseCommand } from '../../src/domain/commands/command.ts'
 import type { LineDecision } from '../../src/domain/commands/decision.ts'
-import { refundTotal } from '../../src/domain/refunds/refunds.ts'
-import type { History } from './history.ts'
+import { buildCorrectionTruth, listWrongTracking, wasCorrectedBefore } from './corrections.ts'
+import { type History, writes } from './history.ts'
+import { knownBefore, lookedAtMs, maxLagMs } from './known.ts'
 import type { TrueEffect, World } from './marketplace.ts'
+import { type EndedCommand, ours, type Posted, parseAsked, type Record, sumAll } from './record.ts'
+import { isReturnGoalReached, listDoubleReturns } from './two-ways.ts'
 
 /** What must never be. */
 export type RuleName =
@@ -13,6 +14,10 @@ export type RuleName =
   | 'overpaid'
   /** Units of ours, on top of what was done long before, that are together more than were ordered. */
   | 'too many'
+  /** A unit that was refunded through its return, and again through it or through its order. */
+  | 'refunded both ways'
+  /** A confirmed correction whose number the marketplace does not show in the end, or one that shipped units. */
+  | 'wrong tracking'
   /** Refunds that ask for other money than their units cost. */
   | 'wrong money'
   /** Confirmed, but the effect is not there, or not whole, or another. */
@@ -57,92 +62,13 @@ export interface Verdict {
   readonly holds: readonly Hold[]
 }
 
-/** A command as the database tells it at the end. */
-export interface EndedCommand {
-  readonly id: string
-  readonly kind: string
-  readonly state: string
-  readonly reason: string | null
-  readonly subject: string
-  readonly purchaseOrderId: string
-  readonly event: string | null
-  readonly payload: unknown
-  /** What a person has left to be sent, after decisions line by line; null: all of it. */
-  readonly open: unknown
-  readonly parted: boolean
-  readonly decided: boolean
-  readonly alarmed: boolean
-  readonly attempts: readonly { readonly correlationId: string; readonly outcome: string | null }[]
-}
-
-interface EndedEvent {
-  readonly id: string
-  readonly status: string
-  readonly explained: boolean
-  /** Rejected because the marketplace knows no such order. */
-  readonly orphaned: boolean
-  readonly alarmed: boolean
-  readonly commands: number
-}
-
-/** What the database tells at the end. */
-export interface Record {
-  readonly commands: readonly EndedCommand[]
-  readonly events: readonly EndedEvent[]
-}
-
-/** An event that the ERP has posted. */
-export interface Posted {
-  readonly id: string
-  /** We said that it is safe with us. */
-  readonly accepted: boolean
-  readonly purchaseOrderId: string
-}
-
-/** Reads what the database tells of a seller and a source. */
-export const readRecord = async (client: pg.ClientBase, sellerId: string, source: string): Promise<Record> => {
-  const { rows: commands } = await client.query<EndedCommand>(
-    `SELECT c.id, c.kind, c.state, c.reason, c.subject, c.purchase_order_id AS "purchaseOrderId", c.event_id AS event, c.payload, c.parts -> 'open' AS open, c.parts IS NOT NULL AS parted,
-       EXISTS (SELECT 1 FROM tallyman.command_decisions d WHERE d.command_id = c.id) AS decided,
-       EXISTS (SELECT 1 FROM tallyman.alarms a WHERE a.seller_id = c.seller_id AND a.subject = c.id AND a.resolved_at IS NULL) AS alarmed,
-       coalesce((SELECT json_agg(json_build_object('correlationId', a.correlation_id, 'outcome', a.outcome) ORDER BY a.attempt)
-         FROM tallyman.command_attempts a WHERE a.command_id = c.id), '[]') AS attempts
-     FROM tallyman.commands c WHERE c.seller_id = $1 ORDER BY c.sequence`,
-    [sellerId],
-  )
-  const { rows: events } = await client.query<EndedEvent>(
-    `SELECT e.id, e.status, e.problem IS NOT NULL AS explained,
-       coalesce(e.problem ->> 'errors' LIKE '%which the marketplace does not know as an order%', false) AS orphaned,
-       EXISTS (SELECT 1 FROM tallyman.alarms a WHERE a.seller_id = $1 AND a.subject = e.source || ' ' || e.id AND a.resolved_at IS NULL) AS alarmed,
-       (SELECT count(*)::int FROM tallyman.commands c WHERE c.event_source = e.source AND c.event_id = e.id) AS commands
-     FROM tallyman.erp_event e WHERE e.source = $2 ORDER BY e.sequence`,
-    [sellerId, source],
-  )
-  return { commands, events }
-}
-
-interface AskedLine {
-  readonly lineNumber: string
-  readonly units: number
-  readonly cents: number
-}
-
-const parseAsked = ({ kind, payload }: EndedCommand): readonly AskedLine[] => {
-  const content = parseCommand(kind, payload)
-  return listUnits(content.payload).map(({ lineNumber, quantity }) => {
-    const charges =
-      content.kind === 'refund'
-        ? content.payload.lines.filter((line) => line.lineNumber === lineNumber).flatMap((line) => line.charges)
-        : []
-    return { lineNumber, units: quantity, cents: Math.round(Number(refundTotal(charges)) * 100) }
-  })
-}
-
 /**
  * What a person who sees the truth says of each line that is still open: what was applied of it, and what was not. Null where that cannot
  * be said line by line: other money than was asked, or a part of the units that share it.
  */
 export const linesDecided = (world: World, command: EndedCommand, unapplied: 'retry' | 'reject'): LineDecision[] | null => {
+  // A correction moves no units.
+  if (command.kind === 'correct-shipment') return null
   const open = parseAsked({ ...command, payload: command.open ?? command.payload })
   const whole = parseAsked(command)
   // Several entries of one line cannot be told apart by what happened to it.
@@ -155,6 +81,7 @@ export const linesDecided = (world: World, command: EndedCommand, unapplied: 're
     if (applied < 0 || applied > units || before > 0) return null
     if (command.kind === 'refund' && !(sum.cents === 0 && applied === 0) && !(sum.cents === cents && applied === units))
       return null
+    if (command.kind === 'refund-return' && applied !== 0 && applied !== units) return null
     if (applied > 0) decisions.push({ lineNumber, verdict: 'applied', quantity: applied })
     const verdict = unapplied === 'retry' ? 'send-again' : 'not-applied'
     if (applied < units) decisions.push({ lineNumber, verdict, quantity: units - applied })
@@ -162,17 +89,10 @@ export const linesDecided = (world: World, command: EndedCommand, unapplied: 're
   return decisions
 }
 
-const ours = (world: World, command: EndedCommand): readonly TrueEffect[] =>
-  world.effects.filter((effect) => effect.commandId === command.id)
-
-const sumAll = (effects: readonly TrueEffect[], lineNumber: string): { units: number; cents: number } =>
-  effects
-    .filter((effect) => effect.lineNumber === lineNumber)
-    .reduce((sum, { units, cents }) => ({ units: sum.units + units, cents: sum.cents + cents }), { units: 0, cents: 0 })
-
 /** How much of a command has truly happened; `coming`: a part is still to come. */
 export const buildTruth = (world: World, command: EndedCommand): 'whole' | 'none' | 'part' | 'coming' => {
   if (world.countPending(command.id) > 0) return 'coming'
+  if (command.kind === 'correct-shipment') return buildCorrectionTruth(world, command)
   const effects = ours(world, command)
   const asked = parseAsked(command)
   if (asked.length === 0) {
@@ -181,7 +101,7 @@ export const buildTruth = (world: World, command: EndedCommand): 'whole' | 'none
     return lines.some(({ statuses }) => statuses.some(({ status }) => status === 'Created')) ? 'part' : 'whole'
   }
   const sums = asked.map((line) => ({ line, sum: sumAll(effects, line.lineNumber) }))
-  if (sums.every(({ line, sum }) => sum.units === line.units && sum.cents === line.cents)) return 'whole'
+  if (sums.every(({ line, sum }) => sum.units === line.units && (line.cents === null || sum.cents === line.cents))) return 'whole'
   return sums.every(({ sum }) => sum.units === 0 && sum.cents === 0) ? 'none' : 'part'
 }
 
@@ -198,7 +118,8 @@ const describe = (command: EndedCommand, place: number): string =>
   `command ${place + 1} (${command.kind}, ${command.event ?? 'of our own'}, ${command.state}: ${command.reason ?? 'no reason'})`
 
 /** Compares what is said with what truly happened. */
-export const judge = ({ history, world, record, posted, thrown }: Evidence): Verdict => {
+export const judge = (evidence: Evidence): Verdict => {
+  const { history, world, record, posted, thrown } = evidence
   const violations: Violation[] = []
   const breach = (rule: RuleName, what: string): void => void violations.push({ rule, what })
   const holds: Hold[] = []
@@ -207,20 +128,24 @@ export const judge = ({ history, world, record, posted, thrown }: Evidence): Ver
     const name = describe(command, place)
     const effects = ours(world, command)
     const asked = parseAsked(command)
-    for (const line of asked) {
+    // A correction names the units that the order shows when it is sent.
+    for (const line of command.kind === 'correct-shipment' ? [] : asked) {
       const sum = sumAll(
         effects.filter(({ inflated }) => !inflated),
         line.lineNumber,
       )
       if (sum.units > line.units) breach('double', `${name}: ${sum.units} units of line ${line.lineNumber}, ${line.units} asked`)
-      else if (sum.cents > line.cents)
+      else if (line.cents !== null && sum.cents > line.cents)
         breach('double', `${name}: ${sum.cents} cents on line ${line.lineNumber}, ${line.cents} asked`)
     }
     const truth = buildTruth(world, command)
     if (command.state === 'confirmed') {
       // Of a command that was decided line by line a part may stand for ever as not applied.
       const partly = command.parted && truth === 'part'
-      const reached = command.kind === 'acknowledge' ? goalReached(world, command) : truth === 'whole' || partly
+      const reached =
+        command.kind === 'acknowledge'
+          ? goalReached(world, command)
+          : truth === 'whole' || partly || isDoneByOthers(evidence, command)
       if (!reached && !violations.some(({ rule, what }) => rule === 'double' && what.startsWith(name)))
         breach('false confirmation', `${name}: applied ${truth}`)
     } else if (command.state === 'rejected') {
@@ -246,16 +171,13 @@ export const judge = ({ history, world, record, posted, thrown }: Evidence): Ver
   for (const event of record.events) {
     const name = `event ${event.id}`
     if (event.status === 'received') breach('unfinished', `${name} is still received`)
-    if (event.status === 'accepted' && event.commands === 0) breach('event lost', `${name} has no command`)
+    if (event.status === 'accepted' && event.commands === 0 && !isNeedless(evidence, event.id))
+      breach('event lost', `${name} has no command`)
     if (event.status !== 'rejected') continue
     if (!event.explained || !event.alarmed) breach('silent', `${name} is rejected without a reason or an alarm`)
     if (!event.orphaned) continue
-    const order = posted.find(({ id }) => id === event.id)?.purchaseOrderId
-    const own = world.requests.some(
-      (asked) => asked.operation === 'get' && asked.purchaseOrderId === order && asked.answered === 'coded',
-    )
-    if (!own)
-      breach('event lost', `${name} is rejected for an order that is there, and the marketplace never said that it is not`)
+    if (isThere(evidence, event.id))
+      breach('event lost', `${name} is rejected for what is there, and the marketplace never said that it is not`)
   }
   for (const { id, accepted } of posted) {
     if (accepted && !record.events.some((event) => event.id === id))
@@ -264,11 +186,13 @@ export const judge = ({ history, world, record, posted, thrown }: Evidence): Ver
 
   const known = new Set(record.commands.flatMap(({ attempts }) => attempts.map(({ correlationId }) => correlationId)))
   for (const { operation, correlationId } of world.requests) {
-    if (!['acknowledge', 'ship', 'cancel', 'refund'].includes(operation)) continue
+    if (!writes.some((write) => write === operation)) continue
     if (correlationId === null || !known.has(correlationId)) breach('untraceable', `a request of ${operation}`)
   }
   for (const what of overpayments(history, world)) breach('overpaid', what)
   for (const what of excesses(history, world)) breach('too many', what)
+  for (const what of listDoubleReturns(history, world, record)) breach('refunded both ways', what)
+  for (const what of listWrongTracking(history, world, record)) breach('wrong tracking', what)
   for (const what of wrongMoney(history, world, record)) breach('wrong money', what)
   for (const what of thrown) breach('threw', what)
   return {
@@ -276,6 +200,35 @@ export const judge = ({ history, world, record, posted, thrown }: Evidence): Ver
     holds,
     commands: record.commands.map(({ kind, state, reason, event }) => ({ kind, state, reason, event })),
   }
+}
+
+/** The refund of a return is about its goal, whoever reached it; a correction may find its number there already. */
+const isDoneByOthers = ({ history, world }: Evidence, command: EndedCommand): boolean =>
+  command.kind === 'refund-return'
+    ? isReturnGoalReached(history, world, command)
+    : command.kind === 'correct-shipment' && ours(world, command).length === 0
+
+/** A correction whose number the order shows already comes to nothing. */
+const isNeedless = ({ world, record, posted }: Evidence, eventId: string): boolean => {
+  const event = posted.find(({ id }) => id === eventId)
+  if (event?.correction == null || event.purchaseOrderId === null) return false
+  return wasCorrectedBefore(world, record, event.purchaseOrderId, event.correction)
+}
+
+/** What an event names is there since before the event, and no answer by a rule has denied it. */
+const isThere = ({ world, posted }: Evidence, eventId: string): boolean => {
+  const event = posted.find(({ id }) => id === eventId)
+  const denied = world.requests.some(
+    ({ operation, purchaseOrderId, returnOrderId, answered }) =>
+      answered === 'coded' &&
+      ((operation === 'get' && purchaseOrderId !== null && purchaseOrderId === event?.purchaseOrderId) ||
+        (operation === 'get return' && returnOrderId !== null && returnOrderId === event?.returnOrderId)),
+  )
+  if (denied || event === undefined) return false
+  if (event.returnOrderId === null) return true
+  return world
+    .returns()
+    .some(({ returnOrderId, arrivedAtMs }) => returnOrderId === event.returnOrderId && arrivedAtMs <= event.atMs)
 }
 
 /** Acknowledge is about its goal: no unit stands in Created any more. */
@@ -297,7 +250,7 @@ const isPlain = (history: History, world: World, command: EndedCommand): boolean
       ((did !== null && did !== 'all' && did !== 'nothing') ||
         (did === 'nothing' &&
           answered !== null &&
-          ['true', 'stale', 'partial', 'errors', 'already done', 'unreadable'].includes(answered)) ||
+          ['true', 'stale', 'partial', 'errors', 'already done', 'unreadable', 'unstorable'].includes(answered)) ||
         (did === null && answered === 'already done')),
   )
   const truth = buildTruth(world, command)
@@ -310,28 +263,6 @@ const isPlain = (history: History, world: World, command: EndedCommand): boolean
   )
 }
 
-/** When the order was last looked at before a request of ours was processed; the request itself where nobody looked. */
-const lookedAtMs = (world: World, { commandId, purchaseOrderId, askedAtMs }: TrueEffect): number =>
-  world.requests
-    .filter((each) => each.operation === 'get' && each.commandId === commandId && each.purchaseOrderId === purchaseOrderId)
-    .filter(({ atMs }) => atMs <= askedAtMs)
-    .at(-1)?.atMs ?? askedAtMs
-
-/**
- * What stood there when ours was asked for: what we had done, and what somebody else had done so long before that the read before ours
- * must have shown it.
- */
-const knownBefore = (history: History, world: World, effect: TrueEffect): readonly TrueEffect[] => {
-  const lagMs = Math.max(...history.nature.nodes.map(({ orderLagMs }) => orderLagMs)) + 1_000
-  return world.effects.filter(
-    (other) =>
-      other.purchaseOrderId === effect.purchaseOrderId &&
-      other.lineNumber === effect.lineNumber &&
-      other !== effect &&
-      (other.by === 'us' ? other.atMs <= effect.atMs : other.atMs + lagMs <= lookedAtMs(world, effect)),
-  )
-}
-
 const findLine = (world: World, { purchaseOrderId, lineNumber }: Pick<TrueEffect, 'purchaseOrderId' | 'lineNumber'>) =>
   world.orderExpression(purchaseOrderId).lines.find((line) => line.lineNumber === lineNumber)
 
@@ -339,7 +270,11 @@ const overpayments = (history: History, world: World): readonly string[] =>
   world.effects.flatMap((effect) => {
     if (effect.by !== 'us' || effect.kind !== 'refund' || effect.inflated) return []
     const line = findLine(world, effect)
-    const before = knownBefore(history, world, effect).filter(({ kind, inflated }) => kind === 'refund' && !inflated)
+    const shownMs = lookedAtMs(world, effect) - maxLagMs(history)
+    const before = knownBefore(history, world, effect).filter(
+      // The marketplace works out the money of a return, and shows it with the order: ours cannot be told from that of others before it shows.
+      ({ kind, inflated, returned, atMs }) => kind === 'refund' && !inflated && (returned === null || atMs <= shownMs),
+    )
     if (line === undefined) return []
     const given = before.reduce((sum, { cents }) => sum + cents, effect.cents)
     const cost = line.priceCents + line.taxCents
@@ -371,7 +306,12 @@ const wrongMoney = (history: History, world: World, record: Record): readonly st
     const named = act.event.lines.some(({ cents }) => cents !== null)
     return named
       ? []
-      : parseAsked(command).map((asked) => ({ ...asked, command, line: findLine(world, { ...command, ...asked }) }))
+      : parseAsked(command).map((asked) => ({
+          ...asked,
+          cents: asked.cents ?? 0,
+          command,
+          line: findLine(world, { ...command, ...asked }),
+        }))
   })
   const odd = shares.flatMap(({ line, units, cents, lineNumber }) => {
     if (line === undefined) return []

@@ -1,22 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { MarketplaceFailure } from '../../src/clients/http/errors.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../src/jobs/events/process.ts'
-import { orders as ordersResource } from '../../src/jobs/sync/resources/orders.ts'
 import { decideCommand } from '../../src/store/commands/command-decisions.ts'
 import { recordSellers } from '../../src/store/sellers/sellers.ts'
-import { storageFault } from '../../src/store/versioned/versions.ts'
-import { reportedParcel } from '../support/events.ts'
 import { buildRandom } from '../support/random.ts'
 import { runCommand } from '../support/run-command.ts'
 import { setClock } from './clock.ts'
 import { createDaemon, type Daemon } from './daemon.ts'
-import { type Act, type Disturbance, type History, type Moment, type PlannedEvent, settleTimeMs } from './history.ts'
+import { buildEvent, namedIn } from './events.ts'
+import { type Act, type Disturbance, type History, type Moment, settleTimeMs } from './history.ts'
 import { createWorld } from './marketplace.ts'
-import { buildTruth, judge, linesDecided, type Posted, readRecord, type Verdict } from './oracle.ts'
+import { buildTruth, judge, linesDecided, type Verdict } from './oracle.ts'
 import { type Carry, directly } from './queues.ts'
+import { type Posted, readRecord } from './record.ts'
 import { createStage } from './stage.ts'
+import { readPages } from './synchronise.ts'
 import type { Slot, Theatre } from './theatre.ts'
 
 /** How a history went. */
@@ -39,46 +37,6 @@ const restartMs = 5_000
 const relayMs = 15_000
 const postAgainMs = 5_000
 const maxPosts = 10
-
-const cancelReasons = ['SELLER_CANCEL_OUT_OF_STOCK', 'SELLER_CANCEL_PRICING_ERROR'] as const
-const refundReasons = ['DamagedItem', 'CustomerChangedMind'] as const
-
-const lineNumber = (line: number): string => String(line + 1)
-const decimal = (cents: number): string => (cents / 100).toFixed(2)
-
-const buildEvent = (event: PlannedEvent, sellerId: string, purchaseOrderId: string): { type: string; data: object } => {
-  const address = { sellerId, purchaseOrderId }
-  switch (event.type) {
-    case 'accepted':
-      return { type: 'erp.order.accepted', data: address }
-    case 'dispatched': {
-      const parcels = event.parcels.map(({ tracking, lines }) =>
-        reportedParcel(
-          `1Z${purchaseOrderId}${tracking}`,
-          ...lines.map(({ line, units }) => ({ lineNumber: lineNumber(line), quantity: units })),
-        ),
-      )
-      return { type: 'erp.shipment.dispatched', data: { ...address, parcels } }
-    }
-    case 'unfulfillable': {
-      const lines = event.lines.map(({ line, units, reason }) => ({
-        lineNumber: lineNumber(line),
-        quantity: units,
-        reason: cancelReasons[reason % cancelReasons.length],
-      }))
-      return { type: 'erp.lines.unfulfillable', data: { ...address, lines } }
-    }
-    case 'credit': {
-      const lines = event.lines.map(({ line, units, reason, cents }) => ({
-        lineNumber: lineNumber(line),
-        quantity: units,
-        reason: refundReasons[reason % refundReasons.length],
-        ...(cents === null ? {} : { amount: decimal(cents), currency: 'USD' }),
-      }))
-      return { type: 'erp.credit.issued', data: { ...address, lines } }
-    }
-  }
-}
 
 /** Work that a process is to do as soon as one is free. */
 interface Errand {
@@ -117,6 +75,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
   const sellerId = `seller-${number}`
   const source = `/histories/${number}`
   const purchaseOrderId = (place: number): string => `${7_000_000 + number}${place}`
+  const returnOrderId = (place: number): string => `${8_000_000 + number}${place}`
   const trace: string[] = []
   const stage = createStage(beginningMs)
   const tell = (line: string): void => {
@@ -127,7 +86,9 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     nature: history.nature,
     rules: history.rules,
     orders: history.orders,
+    planned: history.returns,
     purchaseOrderId,
+    returnOrderId,
     tell,
   })
   const random = buildRandom(history.dice)
@@ -147,6 +108,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     clientId: 'client',
     clientSecret: 'secret',
     refreshToken: null,
+    notificationsSecret: null,
     partnerId: null,
     profile: 'walmart-us',
     headerPrefix: null,
@@ -160,6 +122,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     logReasons: new Map(),
     reportColumns: {},
     rateLimits: {},
+    mode: 'live',
   } as const
   const start = (place: number): Daemon =>
     createDaemon({ place, stage, history, database: slot.database, settings, random, disturbance, tell })
@@ -247,9 +210,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
           const verdict = await acceptEvents(daemon.accept, [{ source, id, ...event }], new AbortController().signal)
           const told = verdict.ok ? (verdict.receipts[0]?.state ?? 'nothing') : `${verdict.reason} ${JSON.stringify(verdict)}`
           tell(`process ${daemon.place}: event ${id} (${event.type}) is ${told}`)
-          if (verdict.ok) posted.set(id, { id, accepted: true, purchaseOrderId: formatPurchaseOrder(event.data) })
-          else if (posted.get(id)?.accepted !== true)
-            posted.set(id, { id, accepted: false, purchaseOrderId: formatPurchaseOrder(event.data) })
+          if (verdict.ok || posted.get(id)?.accepted !== true) note(id, event.data, verdict.ok)
         } catch (error) {
           // Whoever gets no answer, or a fault, posts again.
           if (tries < maxPosts) post(id, event, stage.nowMs() + postAgainMs, tries + 1)
@@ -258,31 +219,14 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
       },
     })
   }
-  const formatPurchaseOrder = (data: object): string => ('purchaseOrderId' in data ? String(data.purchaseOrderId) : '')
+  const note = (id: string, data: object, accepted: boolean): void => {
+    posted.set(id, { id, atMs: stage.nowMs(), accepted, ...namedIn(data) })
+  }
 
   const synchronise = async (daemon: Daemon): Promise<void> => {
     daemon.phase = 'undisturbed'
-    const orders = daemon.sellers.client(sellerId).of(ordersEndpoint)
-    try {
-      const page = await orders.list(
-        { shipNodeType: 'SellerFulfilled', createdFrom: new Date(stage.nowMs() - 86_400_000), limit: 100 },
-        { signal: new AbortController().signal },
-      )
-      const records = page.records.flatMap((record) => (record.ok ? [record] : []))
-      const differing = await ordersResource.table.findDiffering(daemon.database, sellerId, records)
-      for (const record of differing) {
-        try {
-          await daemon.database.transaction((tx) =>
-            ordersResource.table.store(tx, sellerId, page.observedAt, [record], daemon.saving),
-          )
-        } catch (error) {
-          if (storageFault(error) === null) throw error
-        }
-      }
-      tell(`process ${daemon.place}: a page of the order list, ${differing.length} orders differ`)
-    } catch (error) {
-      if (!(error instanceof MarketplaceFailure)) throw error
-    }
+    const told = await readPages(daemon, sellerId, stage.nowMs())
+    for (const line of told) tell(`process ${daemon.place}: ${line}`)
   }
 
   /** A person looks at the truth and decides right, line by line where only a part was applied. */
@@ -306,7 +250,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     const id = `event-${place}`
     switch (act.does) {
       case 'post': {
-        const event = buildEvent(act.event, sellerId, purchaseOrderId(act.event.order))
+        const event = buildEvent(act.event, history, { sellerId, purchaseOrderId, returnOrderId })
         if (!act.inbox) for (let copy = 0; copy < act.copies; copy += 1) post(id, event, atMs, 1)
         else
           stage.at(atMs, () => {
@@ -334,13 +278,13 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
 
   const serve = async (): Promise<void> => {
     for (const { id, type, data } of inserts.splice(0)) {
-      await slot.client.query('INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, $3, $4)', [
-        source,
-        id,
-        type,
-        data,
-      ])
-      posted.set(id, { id, accepted: true, purchaseOrderId: formatPurchaseOrder(data) })
+      // This connection goes by the true time.
+      await slot.client.query(
+        `INSERT INTO tallyman.erp_event (source, id, type, data, received_at, due_at)
+         VALUES ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), to_timestamp($5::float8 / 1000))`,
+        [source, id, type, data, stage.nowMs()],
+      )
+      note(id, data, true)
       tell(`event ${id} (${type}) lies in the inbox`)
     }
     for (const { unapplied, blindly = false } of decisions.splice(0)) await decideAll(unapplied, blindly)
@@ -371,6 +315,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
       slot.database,
       daemons.slice(0, 1).map((daemon) => daemon.sellers.configured(sellerId)),
     )
+    for (const [place, { atMs }] of history.returns.entries()) stage.at(beginningMs + atMs, () => world.receiveReturn(place))
     for (const [place, act] of history.acts.entries()) arrange(act, place)
     let turn = 0
     for (;;) {

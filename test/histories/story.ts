@@ -9,6 +9,7 @@ import {
   type PlannedLine,
   type PlannedOrder,
   type PlannedParcel,
+  type PlannedReturn,
   rule,
 } from './history.ts'
 
@@ -67,6 +68,20 @@ export const credit = (...units: readonly number[]): PlannedEvent => ({
   order: 0,
   lines: readLines(units).map((each) => ({ ...each, reason: 0, cents: null })),
 })
+
+/** Units of the lines 0, 1, … of the first return are refunded through it. */
+export const returnRefunded = (...units: readonly number[]): PlannedEvent => ({
+  type: 'return refunded',
+  order: 0,
+  return: 0,
+  lines: readLines(units).map((each) => ({ ...each, bySku: false })),
+})
+
+/** The number of a parcel is another one; 0: that of the units that were shipped before. */
+export const corrected = (tracking: number, to: number): PlannedEvent => ({ type: 'corrected', order: 0, tracking, to })
+
+/** A return of the first order that is there from the beginning, of units of its lines. */
+export const sentBack = (...lines: PlannedReturn['lines']): PlannedReturn => ({ order: 0, atMs: 0, lines })
 
 const differing = <Whole extends object>(whole: Whole, base: object): Partial<Whole> => {
   const given = new Map(Object.entries(base).map(([name, value]) => [name, JSON.stringify(value)]))

@@ -1,7 +1,7 @@
 import pg from 'pg'
+import { walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 import { type Database, openDatabase } from '../../src/store/db/database.ts'
 import { startTestPostgres } from '../support/postgres.ts'
-import { findVocabulary } from '../support/vocabulary.ts'
 import { clockedUrl, installClocks } from './clock.ts'
 import { type Marketplace, startMarketplace } from './marketplace.ts'
 
@@ -31,7 +31,11 @@ export const openTheatre = async (room: number): Promise<Theatre> => {
     Array.from({ length: room }, async (_, clock): Promise<Slot> => {
       const client = new pg.Client({ connectionString: url })
       await client.connect()
-      return { clock, client, database: openDatabase({ findVocabulary, url: clockedUrl(url, clock), connections: 3 }) }
+      return {
+        clock,
+        client,
+        database: openDatabase({ findVocabulary: () => walmartUs.vocabulary, url: clockedUrl(url, clock), connections: 3 }),
+      }
     }),
   )
   const free = [...slots]

@@ -37,11 +37,13 @@ export interface AskedEntry {
   readonly mark: string
   readonly cents: number
   readonly taxCents: number
+  /** The tracking number that is replaced. */
+  readonly from?: string
 }
 
 /** What is asked of an order. */
 export interface Asked {
-  readonly kind: 'acknowledge' | 'ship' | 'cancel' | 'refund' | 'deliver'
+  readonly kind: 'acknowledge' | 'ship' | 'cancel' | 'refund' | 'deliver' | 'correct'
   readonly entries: readonly AskedEntry[]
 }
 
@@ -50,6 +52,11 @@ export interface Happened {
   readonly lineNumber: string
   readonly units: number
   readonly cents: number
+  /** Tracking number or reason, and the tracking number that it replaces. */
+  readonly mark: string
+  readonly from: string | null
+  /** Units that came from nowhere. */
+  readonly appeared: number
 }
 
 /** The order afterwards, or why it cannot be. */
@@ -66,18 +73,18 @@ export interface TruthRules {
 
 type Moved = Omit<TrueStatus, 'units'>
 
-/** Moves units from some states into another; `missing`: how many there were not. */
+/** Moves units that are meant into another state; `missing`: how many there were not. */
 const move = (
   line: TrueLine,
-  from: readonly TrueStatus['status'][],
+  isMeant: (entry: TrueStatus) => boolean,
   units: number | null,
   into: (entry: TrueStatus | null) => Moved,
 ): { readonly line: TrueLine; readonly moved: number; readonly missing: number } => {
-  const there = line.statuses.reduce((sum, entry) => sum + (from.includes(entry.status) ? entry.units : 0), 0)
+  const there = line.statuses.reduce((sum, entry) => sum + (isMeant(entry) ? entry.units : 0), 0)
   const wanted = units ?? there
   let left = wanted
   const statuses = line.statuses.flatMap((entry): TrueStatus[] => {
-    const taken = from.includes(entry.status) ? Math.min(left, entry.units) : 0
+    const taken = isMeant(entry) ? Math.min(left, entry.units) : 0
     if (taken === 0) return [entry]
     left -= taken
     const rest = entry.units - taken
@@ -96,6 +103,7 @@ const fromStates = {
   cancel: ['Created', 'Acknowledged'],
   refund: ['Shipped', 'Delivered'],
   deliver: ['Shipped'],
+  correct: ['Shipped', 'Delivered'],
 } as const satisfies Record<Asked['kind'], readonly TrueStatus['status'][]>
 
 /** What is asked, as far as there are units for it. */
@@ -119,6 +127,8 @@ const intoState = (asked: Asked['kind'], mark: string, rules: TruthRules, entry:
       return { status: 'Acknowledged', trackingNumber: null, reason: null }
     case 'ship':
       return { status: 'Shipped', trackingNumber: mark, reason: null }
+    case 'correct':
+      return { status: entry?.status ?? 'Shipped', trackingNumber: mark, reason: null }
     case 'cancel':
       return { status: 'Cancelled', trackingNumber: null, reason: mark }
     case 'deliver':
@@ -137,6 +147,8 @@ const refusalWords = (kind: Asked['kind'], purchaseOrderId: string, lineNumber: 
       return `Failed when called shipConfirm API for ${purchaseOrderId}. Qty OverShipped : line ${lineNumber}`
     case 'cancel':
       return `Unable to process this request. The Line: ${lineNumber} of PO: ${purchaseOrderId} is in SHIPPED status`
+    case 'correct':
+      return `Unable to process this request. The Line: ${lineNumber} of PO: ${purchaseOrderId} has no shipment with that tracking number`
     case 'refund':
     case 'deliver':
       return `Unable to process this request. The Line: ${lineNumber} of PO: ${purchaseOrderId} has nothing left to refund`
@@ -149,29 +161,40 @@ export const alreadyDoneWords = (kind: Asked['kind'], order: TrueOrder): string 
     ? `The Line: ${order.lines[0]?.lineNumber ?? '1'} of PO: ${order.purchaseOrderId} is already refunded`
     : refusalWords(kind, order.purchaseOrderId, order.lines[0]?.lineNumber ?? '1')
 
+/** Units of a line that stand under a tracking number and are not refunded. */
+export const countTracked = (line: TrueLine, trackingNumber: string): number =>
+  line.statuses
+    .filter((entry) => fromStates.correct.some((state) => state === entry.status) && entry.trackingNumber === trackingNumber)
+    .reduce((sum, { units }) => sum + units, 0)
+
 /** Does what is asked, all of it or nothing. */
 export const happen = (order: TrueOrder, asked: Asked, rules: TruthRules): Outcome => {
   const lines = new Map(order.lines.map((line) => [line.lineNumber, line]))
   const happened: Happened[] = []
   const { kind } = asked
-  for (const { lineNumber, units, mark, cents, taxCents } of asked.entries) {
+  for (const { lineNumber, units, mark, cents, taxCents, from: replaced = null } of asked.entries) {
     const line = lines.get(lineNumber)
     if (line === undefined) return { ok: false, words: `The Line: ${lineNumber} of PO ${order.purchaseOrderId} does not exist` }
     const refuse = (): Outcome => ({ ok: false, words: refusalWords(kind, order.purchaseOrderId, lineNumber) })
     const shows = kind !== 'refund' || rules.showsRefundedUnits
-    const from = rules.countsUnits ? fromStates[kind] : looselyFrom[kind]
-    const step = move(line, from, shows ? units : 0, (entry) => intoState(kind, mark, rules, entry))
-    if (step.missing > 0 && rules.countsUnits) return refuse()
+    const from: readonly TrueStatus['status'][] = rules.countsUnits ? fromStates[kind] : looselyFrom[kind]
+    const isMeant = (entry: TrueStatus): boolean =>
+      from.includes(entry.status) && (kind !== 'correct' || entry.trackingNumber === replaced)
+    const step = move(line, isMeant, shows ? units : 0, (entry) => intoState(kind, mark, rules, entry))
+    if (step.missing > 0 && rules.countsUnits && !(kind === 'correct' && step.moved > 0)) return refuse()
+    // A marketplace that does not count takes a correction of a number that nothing has for a shipment.
+    const appeared = kind === 'refund' || (kind === 'correct' && step.moved > 0) ? 0 : step.missing
     let after = step.line
     if (kind === 'refund') {
       const given = after.refunds.reduce((sum, refund) => sum + refund.cents + refund.taxCents, 0)
       const shipped = line.statuses.some((entry) => ['Shipped', 'Delivered', 'Refund'].includes(entry.status))
       if (rules.countsUnits && (!shipped || given + cents + taxCents > line.priceCents + line.taxCents)) return refuse()
       if (cents + taxCents > 0) after = { ...after, refunds: [...after.refunds, { cents, taxCents, reason: mark }] }
-    } else after = appear(after, step.missing, intoState(kind, mark, rules, null))
+    } else after = appear(after, appeared, intoState(kind, mark, rules, null))
     lines.set(lineNumber, after)
-    const count = shows ? step.moved + (kind === 'refund' ? 0 : step.missing) : (units ?? 0)
-    happened.push({ lineNumber, units: kind === 'refund' && units !== null ? units : count, cents: cents + taxCents })
+    const count = shows ? step.moved + appeared : (units ?? 0)
+    const done = { units: kind === 'refund' && units !== null ? units : count, cents: cents + taxCents }
+    happened.push({ lineNumber, ...done, mark, from: replaced, appeared })
   }
   const moved = happened.some(({ units, cents }) => units > 0 || cents > 0)
   if (kind === 'acknowledge' && !moved && rules.countsUnits) {

@@ -19,6 +19,7 @@ export interface Planted {
   readonly record: string
   readonly alarm: string
   readonly campaign: string
+  readonly claim: string
 }
 
 const findId = async (database: Database, sql: string, ...parameters: readonly unknown[]): Promise<string> => {
@@ -69,6 +70,20 @@ export const plant = async (
      VALUES ($1, 'A', 15, 14, '2026-04-02', 15, '2026-04-01')`,
     sellerId,
   )
+  await database.execute(
+    `INSERT INTO warehouse.settlement_differences (seller_id, kind, difference_key, expected_amount, paid_amount, line_keys)
+     VALUES ($1, 'never-paid', '1', 17, 0, '{}')`,
+    sellerId,
+  )
+  await database.execute(
+    `INSERT INTO warehouse.inbound_shipment_lines (seller_id, shipment_id, sku, sent_units, shipped_at, expected_by)
+     VALUES ($1, '1WFA', 'A', 10, '2026-03-01', '2026-03-31')`,
+    sellerId,
+  )
+  await database.execute(
+    `INSERT INTO tallyman.drift (seller_id, operation, kind, path, example, count) VALUES ($1, 'orders.list', 'field', 'loyaltyTier', 'object', 1)`,
+    sellerId,
+  )
   const campaign = `campaign-of-${sellerId}`
   await watchCampaigns(database, sellerId, [campaign], 'operator')
   return {
@@ -89,6 +104,7 @@ export const plant = async (
       sellerId,
     ),
     campaign,
+    claim: await findId(database, 'SELECT id FROM warehouse.claims WHERE seller_id = $1 ORDER BY id LIMIT 1', sellerId),
   }
 }
 

@@ -301,8 +301,17 @@ describe('other lists', () => {
     ['/v1/sellers?state=active', 'sellerId', []],
     ['/v1/campaigns?campaignId=1', 'campaignId', []],
     ['/v1/discrepancies?gtin=1&seenFrom=2026-01-01&seenTo=2026-02-01', 'id', []],
+    ['/v1/drift?sellerId=s-1&operation=orders.list&kind=field', 'path', []],
     ['/v1/stock?sellerId=s-1&sku=A&gtin=1&stockStatus=In-stock&state=missing', 'sku', []],
     ['/v1/stock-differences?sku=A&state=all&seenFrom=2026-01-01&seenTo=2026-02-01', 'id', []],
+    [
+      '/v1/settlement-differences?sku=A&kind=paid-less&purchaseOrderId=1&state=all&seenFrom=2026-01-01&seenTo=2026-02-01',
+      'id',
+      [],
+    ],
+    ['/v1/inbound-shipments?sellerId=s-1&shipmentId=1&sku=A&state=short&late=true', 'sku', []],
+    ['/v1/late-returns?sellerId=s-1&returnOrderId=1&purchaseOrderId=1&sku=A&state=late', 'returnOrderId', []],
+    ['/v1/shadow?verdict=missing&kind=ship&difference=units&purchaseOrderId=1&from=2026-01-01', 'purchaseOrderId', []],
     ['/v1/claims?month=2026-03', 'month', []],
     ['/v1/reconciliation?month=2026-03&sku=A&adjusted=true', 'sku', []],
     ['/v1/targets?tactic=contextual&usable=true&q=pans', 'id', []],
@@ -351,4 +360,63 @@ describe('other lists', () => {
   ])('%s is refused', async (path) => {
     expect(await server.json(path)).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
   })
+
+  test('the events of an order include those of its returns, and none of another return', async () => {
+    const { database } = stage
+    await database.execute(
+      `INSERT INTO tallyman.sellers (seller_id, state) VALUES ('s-1', 'active'), ('s-2', 'active') ON CONFLICT DO NOTHING`,
+    )
+    await database.execute(
+      `INSERT INTO warehouse.returns (seller_id, return_order_id, raw_hash, raw, observed_at, first_seen_at, changed_at)
+       SELECT s, 'R-' || n, '\\x00', '{}', now(), now(), now() FROM unnest('{s-1,s-2}'::text[]) s CROSS JOIN generate_series(1, 2) n`,
+    )
+    await database.execute(
+      `INSERT INTO warehouse.return_lines (seller_id, return_order_id, return_order_line_number, purchase_order_id, quantity, raw, first_seen_at,
+         changed_at)
+       SELECT s, r, line, po, 1, '{}', now(), now()
+       FROM (VALUES ('s-1', 'R-1', 1, 'po-17'), ('s-1', 'R-1', 2, 'po-17'), ('s-1', 'R-2', 1, 'po-18'), ('s-2', 'R-1', 1, 'po-18')) l (s, r, line, po)`,
+    )
+    await database.execute(
+      `INSERT INTO tallyman.erp_event (source, id, type, data, seller_id) VALUES
+         ('/erp', 'credit', 'erp.credit.issued', '{"purchaseOrderId": "po-17"}', 's-1'),
+         ('/erp', 'refund', 'erp.return.refunded', '{"returnOrderId": " R-1 "}', 's-1'),
+         ('/erp', 'other return', 'erp.return.refunded', '{"returnOrderId": "R-2"}', 's-1'),
+         ('/erp', 'other seller', 'erp.return.refunded', '{"returnOrderId": "R-1"}', 's-2')`,
+    )
+    for (const filter of ['', '&sellerId=s-1'])
+      expect(ofItems((await server.json(`/v1/events?purchaseOrderId=po-17${filter}`)).body, 'id')).toEqual(['refund', 'credit'])
+  })
+})
+
+test('orders of several sellers in shadow mode come once each, page by page, by their kinds; an unknown seller is named', async () => {
+  // The newest ten orders of each seller.
+  await stage.database.execute(
+    `INSERT INTO tallyman.sellers (seller_id, state, mode, mode_since)
+     SELECT id, 'active', 'shadow', '2026-01-01'::timestamptz + 99800 * interval '1 minute' FROM unnest('{s-3,s-5}'::text[]) AS id
+     ON CONFLICT (seller_id) DO UPDATE SET mode = EXCLUDED.mode, mode_since = EXCLUDED.mode_since`,
+  )
+  const readAll = async (query: string): Promise<readonly unknown[]> => {
+    const ids: unknown[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const path: string = `/v1/shadow?limit=3${query}${cursor === '' ? '' : `&cursor=${cursor}`}`
+      const { status, body } = await server.json(path)
+      expect(status, JSON.stringify(body)).toBe(200)
+      ids.push(...ofItems(body, 'purchaseOrderId'))
+      cursor = textOrNullAt(body, 'nextCursor')
+    }
+    return ids
+  }
+  const listNewest = (rest: number) => Array.from({ length: 10 }, (_, index) => `po-${99_800 + rest + index * 20}`)
+  const both = [...listNewest(3), ...listNewest(5)]
+  expect(await readAll('')).toEqual(both)
+  expect(await readAll('&kind=ship&verdict=unpredicted')).toEqual(both)
+  expect(await readAll('&sellerId=s-5')).toEqual(listNewest(5))
+  expect(await readAll('&purchaseOrderId=po-99885')).toEqual(['po-99885'])
+  expect(await readAll('&kind=cancel')).toEqual([])
+  expect(await readAll('&difference=money')).toEqual([])
+  expect(await server.json('/v1/shadow/counts')).toMatchObject({ status: 200, body: { unpredicted: 20, complete: true } })
+  for (const path of ['/v1/shadow', '/v1/shadow/counts'])
+    expect(await server.json(`${path}?sellerId=nobody`)).toMatchObject({
+      ...{ status: 404, body: { code: 'not-found', detail: 'There is no seller nobody.' } },
+    })
 })

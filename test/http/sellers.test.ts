@@ -65,6 +65,9 @@ const idle = {
   ordersLagSeconds: null,
   furthestBehind: null,
   waitingOperations: [],
+  mode: 'live',
+  modeSince: expect.stringMatching(/^\d{4}-.*Z$/),
+  modeBy: null,
 }
 
 test('sellers are listed with state, reason and since, page by page', async () => {

@@ -105,6 +105,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
       findUrlFault: (url) => refusalOfUrl(url, false),
       test: async () => ({ deliveryId: 1n, delivered: true, httpStatus: 204, error: null, durationMs: 3 }),
     },
+    notifications: { findSecret: () => null, accept: async () => true },
     replayQuarantined: async (id) =>
       id === 1n
         ? { outcome: 'replayed' }

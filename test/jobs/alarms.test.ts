@@ -135,6 +135,32 @@ describe('other conditions', () => {
     expect(await behind()).toEqual([])
   })
 
+  test('a named order that is not stored after an hour raises an alarm, which closes when it is stored or explained', async () => {
+    const { database } = stage
+    await database.execute(
+      `INSERT INTO tallyman.named_orders (seller_id, purchase_order_id, source, named_at, state, asks, ask_again_at)
+       SELECT CASE WHEN n < 9 THEN 's-1' ELSE 's-2' END, '10' || n, 'returns', now() - interval '1 hour' * CASE WHEN n = 8 THEN 0.9 ELSE 1.1 END,
+         'missing', 1, now() FROM generate_series(1, 9) n`,
+    )
+    const named = async () => {
+      await look(0)
+      const alarms = (await open()).filter(([, kind]) => kind === 'order-missing')
+      return alarms.map(([sellerId, , subject, count]) => `${sellerId} ${subject} ${count}`)
+    }
+    expect(await named()).toEqual(['s-1 orders 7', 's-2 orders 1'])
+    const [row] = await database.query<{ message: string }>(
+      `SELECT message FROM tallyman.alarms WHERE kind = 'order-missing' AND seller_id = 's-1'`,
+    )
+    expect(row?.message).toMatch(/^7 orders not stored, the first named at .*: 101, 102, 103, 104, 105 and 2 more$/)
+    await database.execute(`UPDATE tallyman.named_orders SET state = 'explained' WHERE seller_id = 's-1'`)
+    expect(await named()).toEqual(['s-2 orders 1'])
+    await database.execute(
+      `INSERT INTO warehouse.orders (seller_id, purchase_order_id, open, raw_hash, raw, observed_at, first_seen_at, changed_at)
+       VALUES ('s-2', '109', true, '', '{}', now(), now(), now())`,
+    )
+    expect(await named()).toEqual([])
+  })
+
   test('quarantine that grows, differences worth much, campaigns out of budget or time, and paused webhooks are told of', async () => {
     const { database } = stage
     await database.execute(
@@ -184,6 +210,25 @@ describe('other conditions', () => {
     await database.execute(`UPDATE warehouse.campaigns SET status = 'COMPLETED'`)
     await database.execute(`UPDATE tallyman.webhook_endpoints SET state = 'active'`)
     expect(await look(0)).toEqual({ opened: 0, resolved: 8 })
+  })
+
+  test('claims that expire soon are one alarm for each seller; those past their deadline expire', async () => {
+    const { database } = stage
+    const days = 24 * hour
+    await database.execute(
+      `INSERT INTO warehouse.claims (seller_id, sku, month, kind, units, certainty)
+       SELECT 's-1', sku, date_trunc('month', now())::date - make_interval(months => months), 'lost', 2, 'reported'
+       FROM (VALUES ('A', 2), ('B', 2), ('C', 1), ('D', 8)) AS t(sku, months)`,
+    )
+    // The end of the month before last is 31 to 62 days ago, and that of last month at most 31.
+    expect(await look(0, { claimWindows: { inventoryMs: 63 * days, returnsMs: days } })).toMatchObject({ opened: 1 })
+    const states = () => database.query<{ sku: string; state: string }>(`SELECT sku, state FROM warehouse.claims ORDER BY sku`)
+    expect((await states()).map(({ sku, state }) => `${sku} ${state}`)).toContain('D expired')
+    await database.execute(`UPDATE warehouse.claims SET state = 'filed' WHERE state = 'open'`)
+    expect(await look(0, { claimWindows: { inventoryMs: 63 * days, returnsMs: days } })).toEqual({ opened: 0, resolved: 1 })
+    // What was filed does not expire.
+    expect(await look(0, { claimWindows: { inventoryMs: days, returnsMs: days } })).toEqual({ opened: 0, resolved: 0 })
+    expect((await states()).filter(({ state }) => state === 'filed')).toHaveLength(3)
   })
 
   test('one process looks at a time', async () => {

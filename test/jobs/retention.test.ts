@@ -18,6 +18,7 @@ const kept = (days: number | 'forever'): RetentionSettings => ({
   alarms: days === 'forever' ? days : days * dayMs,
   quarantine: 'forever',
   deliveries: 'forever',
+  notifications: 'forever',
   'log-entries': 'forever',
 })
 const manyRuns = (count: number) =>

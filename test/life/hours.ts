@@ -13,6 +13,7 @@ import { moveCommand } from '../../src/store/commands/command-steps.ts'
 import { readCommand } from '../../src/store/commands/commands.ts'
 import type { Database } from '../../src/store/db/database.ts'
 import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory/inventory-log.ts'
+import { findUnread, markRead, storeNotification } from '../../src/store/notifications/notifications.ts'
 import { readOrder } from '../../src/store/orders/stored-orders.ts'
 import { readTableSizes, requestPasses } from '../../src/store/privacy/retention.ts'
 import { findNewlyFaulty, quarantine, supersedeQuarantined } from '../../src/store/sync/quarantine.ts'
@@ -67,6 +68,7 @@ const tables: Readonly<Record<RetainedData, string>> = {
   alarms: 'tallyman.alarms',
   quarantine: 'tallyman.quarantined_records',
   deliveries: 'tallyman.webhook_deliveries',
+  notifications: 'tallyman.notifications',
   'log-entries': 'warehouse.inventory_log_entries',
 }
 
@@ -118,6 +120,13 @@ const news = async (database: Database, sellerId: string, hour: number, orders: 
       observedAt: new Date(),
     })
   await bring('Created')
+  for (const recordId of ids) {
+    const record = { resource: 'orders', recordId } as const
+    const notification = { eventId: recordId, eventType: 'PO_CREATED', records: [record], hold: null }
+    await storeNotification(database, sellerId, notification)
+    const unread = await findUnread(database, { sellerId, ...record })
+    await database.transaction((tx) => markRead(tx, unread?.ids ?? []))
+  }
   await poll(database, sellerId, ids.length)
   const accepted = await acceptEvents(
     parts(database, marketplace(), [sellerId]),
@@ -226,6 +235,7 @@ const findEnd = async (
       alarms: countBytes('alarms'),
       quarantine: countBytes('quarantine'),
       deliveries: countBytes('deliveries'),
+      notifications: countBytes('notifications'),
       'log-entries': countBytes('log-entries'),
     },
     whole: { events: wholeEvents, attempts: wholeAttempts },
@@ -263,6 +273,7 @@ export const liveThrough = async (
         alarms: keepMs,
         quarantine: keepMs,
         deliveries: keepMs,
+        notifications: keepMs,
         'log-entries': keepMs,
       }
       const turn = await runRetention(

@@ -52,6 +52,8 @@ describe.skipIf(!hasPromtool())('by promtool', () => {
     ['TallymanWorkWaits', '(tallyman_outbox_oldest_timestamp_seconds > 0)', 'tallyman_outbox_oldest_timestamp_seconds'],
     ['TallymanQueuesAway', 'min(', 'max('],
     ['TallymanMarketplaceFails', '> 0.5', '>= 0.5'],
+    ['TallymanNotificationsRefused', '>= 20', '>= 16'],
+    ['TallymanNotificationsRefused', '{outcome!="refused"}', '{outcome!="accepted"}'],
   ])('a rule of %s with %j changed to %j fails its cases', async (alert, from, to) => {
     const rules = await readFile('deploy/prometheus/alerts.yaml', 'utf8')
     const at = rules.indexOf(`alert: ${alert}\n`)

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import type { Method } from '../../sandbox/core/methods.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/server.ts'
 import { buildDialect } from '../../sandbox/settings.ts'
 
@@ -35,7 +36,7 @@ export interface Reply {
 export interface TestClient {
   readonly url: string
   /** A business call with good headers, unless `headers` replaces some (`null` leaves one out). */
-  call(method: 'GET' | 'POST', path: string, body?: unknown, headers?: Readonly<Record<string, string | null>>): Promise<Reply>
+  call(method: Method, path: string, body?: unknown, headers?: Readonly<Record<string, string | null>>): Promise<Reply>
   /** A control call; throws when it is refused. */
   control(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<Json>
   /** Places one order with the given lines and gives its id. */

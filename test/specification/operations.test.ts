@@ -3,14 +3,14 @@ import type { MarketplaceClient } from '../../src/clients/http/client.ts'
 import type { Page } from '../../src/clients/http/record.ts'
 import { campaignsEndpoint } from '../../src/clients/marketplace/campaigns.ts'
 import { inventoryLogEndpoint } from '../../src/clients/marketplace/inventory-log.ts'
-import { ordersEndpoint } from '../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../src/clients/marketplace/orders/orders.ts'
 import { specification } from '../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
 import { replenishmentEndpoint } from '../../src/clients/marketplace/replenishment.ts'
 import { reconciliationEndpoint } from '../../src/clients/marketplace/reports/reconciliation-report.ts'
 import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
 import { salesChannelsEndpoint } from '../../src/clients/marketplace/sales-channels.ts'
-import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
+import { shippingSettingsEndpoint, shippingSettingsWrites } from '../../src/clients/marketplace/shipping-settings.ts'
 import { shippingSettingsSchema } from '../../src/domain/campaigns/shipping-settings.ts'
 import { readDisplaySettings } from '../clients/display/support.ts'
 import { forever } from '../clients/servers.ts'
@@ -69,7 +69,7 @@ test('every operation is asked at the path that the specification gives, the ver
   await readDisplaySettings(client).contextual.list(range, options())
   await client.of(campaignsEndpoint).get('SEM-1001', options())
   await client
-    .of(shippingSettingsEndpoint)
+    .writer(shippingSettingsWrites)
     .send(client.of(shippingSettingsEndpoint).prepare(shippingSettingsSchema.parse(settings())), asWrite())
   await client.of(replenishmentEndpoint).recommend({ skus: [log.sku] }, options())
   await readReport(client)
@@ -78,15 +78,15 @@ test('every operation is asked at the path that the specification gives, the ver
   await client.of(ordersEndpoint).list({ shipNodeType: 'SellerFulfilled', ...window }, options())
   await client.of(ordersEndpoint).listReleased(window, options())
   await client.of(ordersEndpoint).get(id, options())
-  await client.of(ordersEndpoint).send(prepare.acknowledge(id), asWrite())
+  await client.writer(orderWrites).send(prepare.acknowledge(id), asWrite())
   await client
-    .of(ordersEndpoint)
+    .writer(orderWrites)
     .send(prepare.ship({ purchaseOrderId: id, lines: [{ lineNumber: '1', shipments: [parcel] }] }), asWrite())
   await client
-    .of(ordersEndpoint)
+    .writer(orderWrites)
     .send(prepare.cancel({ purchaseOrderId: id, lines: [{ lineNumber: '1', quantity: 1, reason }] }), asWrite())
   const refunded = { lineNumber: '1', quantity: 1, reason: 'DamagedItem', charges: [charge] }
-  await client.of(ordersEndpoint).send(prepare.refund({ purchaseOrderId: id, lines: [refunded] }), asWrite())
+  await client.writer(orderWrites).send(prepare.refund({ purchaseOrderId: id, lines: [refunded] }), asWrite())
   await client.of(returnsEndpoint).list(window, options())
 
   expect(asked.filter((request) => request !== 'POST /v3/token')).toEqual([

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { MarketplaceClient } from '../../src/clients/http/client.ts'
 import { specification } from '../../src/clients/marketplace/profiles/index.ts'
-import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
+import { shippingSettingsEndpoint, shippingSettingsWrites } from '../../src/clients/marketplace/shipping-settings.ts'
 import { accountSettings, settingsDifferences, shippingSettingsSchema } from '../../src/domain/campaigns/shipping-settings.ts'
 import { eventFaults, readEvent } from '../../src/domain/events/event-reading.ts'
 import { forever } from '../clients/servers.ts'
@@ -83,7 +83,7 @@ test('property: what the daemon takes the marketplace takes, and gives back as t
       const parsed = shippingSettingsSchema.parse(given)
       const write = { signal: forever(), correlationId: crypto.randomUUID() }
       const { record } = await client
-        .of(shippingSettingsEndpoint)
+        .writer(shippingSettingsWrites)
         .send(client.of(shippingSettingsEndpoint).prepare(parsed), write)
       if (!record.ok) throw new Error(record.fault)
       expect(settingsDifferences(accountSettings(parsed), record.value)).toEqual([])

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { classifyRow } from '../../src/clients/marketplace/reports/settlement-words.ts'
 import { eventProblem } from '../../src/jobs/events/reject.ts'
 import { findDueCommands, readCommand } from '../../src/store/commands/commands.ts'
 import { openDatabase } from '../../src/store/db/database.ts'
@@ -115,6 +116,36 @@ describe('migrate', () => {
     expect(
       await rows(url, 'SELECT refund_covered_by AS by FROM warehouse.return_lines ORDER BY return_order_line_number'),
     ).toEqual([{ by: 'SELLER' }, { by: null }, { by: null }])
+  })
+
+  test('classifies stored rows of settlement reports as their reader does', async () => {
+    const url = await databaseBefore(postgres, '20270340000000_money_views')
+    const kinds = [
+      ['Sale', 'Product Price', 'Purchase'],
+      ['Refund', 'Commission on Product', 'Seller Triggered Refund'],
+      ['Service Fee', '', '"WFS Return Shipping fee "'],
+      ['Adjustment', 'Commission on Shipping', 'A text'],
+      ['Release Reserve', 'Reserve', 'Reserve credited back'],
+      ['PaymentSummary', '', 'Deposited in account'],
+      ['Adjustment', 'A new fee', 'A text'],
+    ] as const
+    const values = kinds.map(
+      ([type, amountType, description], at) =>
+        `('s', '2026-03-14/${at + 1}', '2026-03-14', ${at + 1}, '${type}', '${amountType}', '${description}', '\\x00',
+          '{"Commission Rate": "${['15', '0.15', '12.5%', '150', 'none', '', '1'][at]}"}', now(), now(), now())`,
+    )
+    await rows(
+      url,
+      `INSERT INTO warehouse.settlement_lines (seller_id, line_key, report_date, row_number, transaction_type, amount_type, description, raw_hash, raw,
+         observed_at, first_seen_at, changed_at) VALUES ${values.join(', ')}`,
+    )
+    expect(await migrate(url)).toContain('20270340000000_money_views')
+    expect(await rows(url, 'SELECT movement, component FROM warehouse.settlement_lines ORDER BY row_number')).toEqual(
+      kinds.map(([transactionType, amountType, description]) => classifyRow({ transactionType, amountType, description })),
+    )
+    expect(await rows(url, 'SELECT commission_rate::float8 AS rate FROM warehouse.settlement_lines ORDER BY row_number')).toEqual(
+      [0.15, 0.15, 0.125, null, null, null, 0.01].map((rate) => ({ rate })),
+    )
   })
 
   test('leaves a database of a newer version as it is, and works on it', async () => {

@@ -118,6 +118,35 @@ describe('a file', () => {
   })
 })
 
+describe('two downloads of a month at the same time', () => {
+  const begin = () =>
+    beginReport(stage.database, { ...key, fileName: null, generatedAt: at(21), retrievedAt: at(21), correlationId: 'c' })
+  const bytes = randomBytes(700_000)
+
+  test('do not disturb each other', async () => {
+    const { database } = stage
+    const ids = [await begin(), await begin()]
+    const sizes = await Promise.all(ids.map((id) => writeReportFile(database, id, pieces(bytes, 50_000))))
+    for (const id of ids) await completeReport(database, id, bytes.length)
+    expect(sizes).toEqual([bytes.length, bytes.length])
+    expect((await findWaitingReport(database, key))?.reportId).toBe(ids[1])
+  })
+
+  test('end with the later one when its rows are stored: the earlier one stores nothing any more', async () => {
+    const { database } = stage
+    const earlier = await begin()
+    const ended = async function* (): AsyncGenerator<Uint8Array> {
+      yield bytes
+      expect(await finish(database, await arrive(database, 21))).toBe(true)
+      yield bytes
+    }
+    await expect(writeReportFile(database, earlier, ended())).rejects.toBeInstanceOf(ReportFileRemoved)
+    await expect(completeReport(database, earlier, bytes.length)).rejects.toBeInstanceOf(ReportFileRemoved)
+    expect(await database.query('SELECT state FROM warehouse.reconciliation_reports')).toEqual([{ state: 'imported' }])
+    expect(await database.query('SELECT 1 FROM tallyman.report_files')).toEqual([])
+  })
+})
+
 describe('tries', () => {
   test('of one month are claimed by one of those who knew the same', async () => {
     const { database } = stage

@@ -55,7 +55,7 @@ export interface TestSandbox {
   placeRandom(count: number, more?: object): Promise<readonly string[]>
   /** The next requests that fit end like this. */
   next(...faults: readonly (Partial<NextFault> & Pick<NextFault, 'fault'>)[]): Promise<void>
-  control(method: 'GET' | 'POST' | 'PUT', route: string, body?: object): Promise<unknown>
+  control(method: 'GET' | 'POST' | 'PUT' | 'DELETE', route: string, body?: object): Promise<unknown>
   effects(purchaseOrderId?: string): Promise<readonly Effect[]>
   summary(): Promise<readonly LineEffects[]>
   stop(): Promise<void>

@@ -32,13 +32,13 @@ afterAll(async () => {
 })
 
 test('a client generated from the document carries an order to its shipment, and hears of it by EventSource', async () => {
-  const client = createClient<paths, 'application/json' | 'application/problem+json'>({ baseUrl: daemon.url })
+  const client = createClient<paths>({ baseUrl: daemon.url })
   const changes: Change[] = []
   const source = new EventSource(`${daemon.url}/v1/changes?types=order.*,order_line.*,command.*`)
   source.onmessage = ({ data }) => void changes.push(JSON.parse(data))
   await placeOrder(sandbox, 3)
   const order = await eventually(async () => {
-    const { data } = await client.GET('/v1/orders', { params: { query: { open: 'true', sort: '-orderDate', limit: 1 } } })
+    const { data } = await client.GET('/v1/orders', { params: { query: { open: true, sort: '-orderDate', limit: 1 } } })
     const [first] = data?.items ?? []
     if (first === undefined) throw new Error('the order has not come yet')
     return first
@@ -82,7 +82,7 @@ test('a client generated from the document carries an order to its shipment, and
 }, 120_000)
 
 test('everything that the daemon has recorded fits the catalogue, and a first reading of a list is one change', async () => {
-  const client = createClient<paths, 'application/json' | 'application/problem+json'>({ baseUrl: daemon.url })
+  const client = createClient<paths>({ baseUrl: daemon.url })
   await eventually(async () => {
     const { data } = await client.GET('/v1/changes', { params: { query: { types: 'sales_channel.*', limit: 1000 } } })
     expect(data?.items.map(({ type }) => type)).toEqual(expect.arrayContaining(['sales_channel.loaded']))

@@ -22,7 +22,7 @@ import { logRecord } from '../store/support/records.ts'
 import { charge, orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
 import { monthBounds, pacificMonth } from '../support/vocabulary.ts'
-import { type Item, type LogLine, listCells, type World } from './world.ts'
+import { countClaimable, type Item, type LogLine, listCells, type World } from './world.ts'
 
 /**
  * Plays a world into a database as the syncs would: its reports as files, its log entry by entry, in an order of chance, and then what the
@@ -43,6 +43,9 @@ export interface Played {
   readonly unexplained: ReadonlyMap<string, number>
   /** Their value, as decimal text. */
   readonly unexplainedValue: ReadonlyMap<string, string>
+  /** Units that can be claimed, by SKU, and the value of all of them as decimal text. */
+  readonly claimable: ReadonlyMap<string, number>
+  readonly claimableValue: string
 }
 
 const header = [
@@ -220,21 +223,31 @@ export const play = async (database: Database, world: World): Promise<Played> =>
   const claims = await Promise.all(
     [...months, addMonths(months[2], 1)].map(async (month) => {
       const { items: ofMonth } = await listClaims(database, { month, sellerId }, null, 1)
-      return [month, ofMonth[0]?.unexplained] as const
+      return [month, ofMonth[0]] as const
     }),
+  )
+  const claimable = await database.query<{ sku: string; units: number }>(
+    'SELECT sku, sum(units)::float8 AS units FROM warehouse.claims WHERE seller_id = $1 GROUP BY sku',
+    sellerId,
   )
   return {
     open: open.map(buildName),
     misvalued: open.filter((one) => one.value !== worth(one)).map((one) => `${buildName(one)}: ${one.value}, not ${worth(one)}`),
     settled: found.filter(({ state }) => state === 'resolved').map(({ month, sku, kind }) => `${month} ${sku} ${kind}`),
     before: before.map(({ month, sku, kind }) => `${month} ${sku} ${kind}`),
-    unexplained: new Map(claims.map(([month, units]) => [month, units?.units ?? 0])),
-    unexplainedValue: new Map(claims.map(([month, units]) => [month, units?.values[0]?.amount ?? '0.00'])),
+    unexplained: new Map(claims.map(([month, claim]) => [month, claim?.unexplained.units ?? 0])),
+    unexplainedValue: new Map(claims.map(([month, claim]) => [month, claim?.unexplained.values[0]?.amount ?? '0.00'])),
+    claimable: new Map(claimable.map(({ sku, units }) => [sku, units])),
+    claimableValue: (
+      claims.reduce((sum, [, claim]) => sum + Math.round(100 * Number(claim?.net.values[0]?.amount ?? 0)), 0) / 100
+    ).toFixed(2),
   }
 }
 
 /** What a world shows and was not found, or was found and it does not show; empty when all is as it should be. */
 export const listFaults = ({ months, items }: World, played: Played): readonly string[] => {
+  const claimable = items.map((item) => ({ item, units: countClaimable(item, months) }))
+  const worth = (claimable.reduce((sum, { item, units }) => sum + units * item.priceCents, 0) / 100).toFixed(2)
   const deedByKey = new Map(items.map(({ sku, deed }) => [sku, deed]))
   const told = (name: string): string => `${name} (${deedByKey.get(name.split(' ')[1] ?? '') ?? 'nobody'})`
   const expected = items.flatMap(({ sku, differences }) =>
@@ -250,6 +263,11 @@ export const listFaults = ({ months, items }: World, played: Played): readonly s
     ...toSettle.filter((name) => before?.has(name) !== true).map((name) => `never found: ${told(name)}`),
     ...toSettle.filter((name) => settled?.has(name) !== true).map((name) => `not settled: ${told(name)}`),
     ...played.misvalued.map((text) => `wrong value: ${text}`),
+    ...claimable.flatMap(({ item: { sku, deed }, units }) => {
+      const claimed = played.claimable.get(sku) ?? 0
+      return claimed === units ? [] : [`${sku} (${deed}): ${claimed} units can be claimed, not ${units}`]
+    }),
+    ...(played.claimableValue === worth ? [] : [`claims are worth ${played.claimableValue}, not ${worth}`]),
     ...months.flatMap((month) => {
       const units = items.reduce((sum, { unexplained }) => sum + (unexplained.get(month) ?? 0), 0)
       const value = (cents(month) / 100).toFixed(2)

@@ -146,10 +146,17 @@ const deeds = [
   'loss called otherwise, another without a word',
   'loss called otherwise after one without a word',
   'loss without its entry and a wrong cell',
+  'entry twice beside an entry too many',
+  'silent loss found later',
+  'begins with less and is right again',
+  'cut off early',
 ] as const
 type Deed = (typeof deeds)[number]
 
 const startMonths = ['2025-09', '2025-10', '2025-12', '2026-01', '2026-02', '2026-03'] as const
+
+/** When the Pacific clocks are set back and forward in these months. */
+const clockChanges = [Date.parse('2025-11-02T09:00:00Z'), Date.parse('2026-03-08T10:00:00Z')]
 
 const skusOfWorld = 150
 
@@ -204,10 +211,14 @@ class Draft {
   /** A moment of a month that no other movement of the SKU has, often right at its edges or where the clocks are set. */
   #moment(month: string): Date {
     const { from, to } = findBounds(month)
-    const edges = [from.getTime(), to.getTime() - 1_000, from.getTime() + 3_600_000, to.getTime() - 3_600_000] as const
+    const [clockSet] = clockChanges.filter((at) => at >= from.getTime() && at < to.getTime())
+    const edges = [
+      ...[from.getTime(), to.getTime() - 1_000, from.getTime() + 3_600_000, to.getTime() - 3_600_000],
+      ...(clockSet === undefined ? [] : [clockSet - 1_000, clockSet, clockSet + 3_600_000]),
+    ]
     for (;;) {
       const spread = from.getTime() + this.#random.whole(0, (to.getTime() - from.getTime()) / 1_000 - 1) * 1_000
-      const at = this.#random.whole(0, 4) === 0 ? this.#random.pick(edges) : spread
+      const at = this.#random.whole(0, 4) === 0 ? (edges[this.#random.whole(0, edges.length - 1)] ?? spread) : spread
       if (this.taken.has(at)) continue
       this.taken.add(at)
       return new Date(at)
@@ -357,6 +368,44 @@ const findItem = (random: Random, sku: string, months: Months, deed: Deed): Item
         ...only(month, kind, report, report + units),
       })
     }
+    case 'entry twice beside an entry too many': {
+      // Of the units that the log has more, only the copy is none of a movement.
+      const kind = random.pick(['sold', 'returned', 'lost', 'found', 'damaged'] as const)
+      const { line } = draft.add(month, kind, units)
+      const report = rowAt(month)[kind]
+      const more = random.whole(10, 19)
+      return build({
+        log: both([...draft.log(), { ...line, id: 'copy' }, draft.movement(month, kind, more).line]),
+        ...only(month, kind, report, report + more),
+        differences: [{ month, kind, report, expected: report + units + more }],
+      })
+    }
+    case 'silent loss found later': {
+      const next = addMonths(early, 1)
+      draft.add(next, 'found', random.whole(1, units))
+      const { ending } = rowAt(early)
+      const rows = after(
+        withRow(draft.rows(), early, (one) => shifted(one, 0, -units)),
+        early,
+        -units,
+      )
+      return build({
+        rows: both(rows),
+        differences: [{ month: early, kind: 'balance', report: ending - units, expected: ending }],
+        unexplained: new Map([[early, units]]),
+      })
+    }
+    case 'begins with less and is right again': {
+      const { ending } = rowAt(first)
+      const { ending: then } = rowAt(second)
+      return build({
+        rows: both(withRow(plain, second, (one) => shifted(one, -units, -units))),
+        differences: [
+          { month: second, kind: 'carry-over', report: ending - units, expected: ending },
+          { month: third, kind: 'carry-over', report: then, expected: then - units },
+        ],
+      })
+    }
     case 'silent loss': {
       const row = rowAt(month)
       const rows = after(
@@ -471,6 +520,25 @@ const findItem = (random: Random, sku: string, months: Months, deed: Deed): Item
         ],
       })
     }
+    case 'cut off early': {
+      // The report counts it a month before the log.
+      const next = addMonths(early, 1)
+      const { kind } = lone(next)
+      const effect = directions[kind] * units
+      const [row, then] = [rowAt(early), rowAt(next)]
+      const rows = withRow(
+        withRow(draft.rows(), early, (one) => ({ ...shifted(one, 0, effect), [kind]: one[kind] + units })),
+        next,
+        (one) => ({ ...shifted(one, effect, 0), [kind]: one[kind] - units }),
+      )
+      return build({
+        rows: both(rows),
+        differences: [
+          { month: early, kind, report: row[kind] + units, expected: row[kind] },
+          { month: next, kind, report: then[kind] - units, expected: then[kind] },
+        ],
+      })
+    }
     case 'entry late': {
       const { kind, line } = lone(month)
       return build({ log: [draft.log().filter(({ id }) => id !== line.id), draft.log()], settled: [{ month, kind }] })
@@ -507,6 +575,18 @@ const findItem = (random: Random, sku: string, months: Months, deed: Deed): Item
       })
     }
   }
+}
+
+/**
+ * Units of a SKU that can be claimed in the end: what its reports state as lost or damaged, and what is gone without a word, less units that
+ * were found in the same month or later. Found units of the last months can settle any loss, so the largest deficit of any number of them counts.
+ */
+export const countClaimable = ({ rows: [, rows], unexplained }: Item, months: Months): number => {
+  const list = months.map((month) => ({ row: rows.get(month), gone: unexplained.get(month) ?? 0 }))
+  const deficits = list.map((_, from) =>
+    list.slice(from).reduce((sum, { row, gone }) => sum + gone + (row?.lost ?? 0) - (row?.found ?? 0), 0),
+  )
+  return list.reduce((sum, { row }) => sum + (row?.damaged ?? 0), Math.max(0, ...deficits))
 }
 
 /** The world of a seed. */

@@ -67,11 +67,38 @@ export const listCommands = async ({ terminal, daemon }: CliContext, { limit, ..
   if (more) printMessage(terminal, `there are more; --limit shows them`)
 }
 
-/** `tallyman commands show`. */
+const shownCommandSchema = z.looseObject({
+  id: z.string(),
+  purchaseOrderId: z.string().nullable(),
+  kind: z.string(),
+  state: z.string(),
+  reason: z.string().nullable(),
+  lines: z.array(z.unknown()),
+})
+
+/** What a person must do about a command; null: nothing. */
+const buildAdvice = ({ id, purchaseOrderId, kind, state, lines }: z.output<typeof shownCommandSchema>): string | null => {
+  const subject = purchaseOrderId === null ? 'the shipping settings' : `order ${purchaseOrderId}`
+  if (state === 'held') {
+    const byLine = lines.length === 0 ? '' : ', or decide it line by line (tallyman commands decide)'
+    return `compare the evidence below with ${subject} at the marketplace, then confirm, reject or retry: tallyman commands confirm ${id} --reason "…"${byLine}`
+  }
+  if (state !== 'rejected') return null
+  const correction =
+    kind === 'correct-shipment'
+      ? "change the tracking number in the marketplace's seller center and tell the buyer"
+      : 'correct the cause in the ERP and send a new event'
+  return `${correction}, then resolve its alarm: tallyman alarms list, tallyman alarms resolve`
+}
+
+/** `tallyman commands show`: state, reason and advice first, then the whole command. */
 export const showCommand = async ({ terminal, daemon }: CliContext, id: string): Promise<void> => {
-  const command = await daemon.get(`/v1/commands/${encodeURIComponent(id)}`, z.looseObject({ id: z.string() }))
-  if (terminal.json) printJson(terminal, command)
-  else print(terminal, stringify(command, { lineWidth: 0 }).trimEnd())
+  const command = await daemon.get(`/v1/commands/${encodeURIComponent(id)}`, shownCommandSchema)
+  if (terminal.json) return printJson(terminal, command)
+  const { state, reason, ...others } = command
+  const advice = buildAdvice(command)
+  const first = { state, reason, ...(advice === null ? {} : { 'what to do': advice }) }
+  print(terminal, stringify({ ...first, ...others }, { lineWidth: 0 }).trimEnd())
 }
 
 /** `tallyman commands retry | confirm | reject`: an operator's decision on a command. */

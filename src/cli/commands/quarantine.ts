@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Refused } from '../../api-client/daemon.ts'
 import { Failed } from '../../api-client/errors.ts'
+import { Refused } from '../../api-client/failures.ts'
 import type { CliContext } from '../context.ts'
 import { readList } from '../output/lists.ts'
 import { count, print, printJson, printMessage, printTable } from '../output/terminal.ts'

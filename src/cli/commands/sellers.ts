@@ -16,6 +16,8 @@ export const sellerSchema = z.looseObject({
   servedBy: z.array(z.string()).nullish(),
   removedAt: z.string().nullish(),
   removedBy: z.string().nullish(),
+  mode: z.string().nullish(),
+  modeSince: z.string().nullish(),
 })
 /** See {@link sellerSchema}. */
 export type Seller = z.infer<typeof sellerSchema>
@@ -35,6 +37,9 @@ const stateCell = (state: string) => {
 const describeRemoval = ({ removedAt, removedBy }: Seller): string =>
   `removed ${removedAt ?? ''}${typeof removedBy === 'string' ? ` by ${removedBy}` : ''}`
 
+/** Whether nothing of a seller is written to the marketplace. */
+export const isShadow = ({ mode }: Seller): boolean => mode === 'shadow'
+
 const isRemoved = ({ removedAt }: Seller): boolean => typeof removedAt === 'string'
 
 /** The processes that serve a seller that the answering process does not serve. */
@@ -42,7 +47,11 @@ const describeServers = ({ servedBy }: Seller): string =>
   (servedBy ?? []).length === 0 ? 'not in the settings' : `served by ${servedBy?.join(', ')}`
 
 const formatNotes = (seller: Seller): string => {
-  const notes = [...(isRemoved(seller) ? [describeRemoval(seller)] : []), ...(seller.served ? [] : [describeServers(seller)])]
+  const notes = [
+    ...(isShadow(seller) ? ['in shadow mode'] : []),
+    ...(isRemoved(seller) ? [describeRemoval(seller)] : []),
+    ...(seller.served ? [] : [describeServers(seller)]),
+  ]
   return [seller.reason ?? '', ...(notes.length === 0 ? [] : [`(${notes.join(', ')})`])].join(' ').trim()
 }
 
@@ -89,6 +98,11 @@ export const showSeller = async ({ terminal, daemon }: CliContext, sellerId: str
     print(terminal, `seller ${sellerId} was ${describeRemoval(seller)}; it is listed again when a process has it in its settings`)
   if (seller.state !== 'active') print(terminal, describeInactive(seller))
   else if (!isRemoved(seller)) print(terminal, `seller ${sellerId} is active`)
+  if (isShadow(seller))
+    print(
+      terminal,
+      `it is in shadow mode since ${seller.modeSince ?? ''}: nothing is written to the marketplace, commands are predicted`,
+    )
   if (!seller.served) print(terminal, 'it is not in the settings of this daemon')
   print(terminal, `served by: ${seller.servedBy?.join(', ') || 'no process'}`)
   print(
@@ -112,6 +126,42 @@ export const decideOnSeller = async (
     terminal,
     seller.state === 'active' ? `seller ${seller.sellerId} is active; its credentials are tried now` : describeInactive(seller),
   )
+}
+
+/** `tallyman sellers go-live | go-shadow`: whether the commands of a seller are sent, or only predicted. */
+export const decideOnMode = async (
+  { terminal, daemon }: CliContext,
+  {
+    sellerId,
+    decision,
+    actor,
+    reason,
+    force,
+  }: { sellerId: string; decision: 'go-live' | 'go-shadow'; actor: string; reason: string; force: boolean },
+): Promise<void> => {
+  const decidedSchema = z.looseObject({
+    seller: sellerSchema,
+    withdrawn: z.array(z.string()),
+    notShown: z.array(z.string()),
+    differences: z.number(),
+  })
+  const decided = await daemon.post(`/v1/sellers/${encodeURIComponent(sellerId)}/${decision}`, decidedSchema, {
+    body: { actor, reason, ...(force ? { force } : {}) },
+  })
+  if (terminal.json) return printJson(terminal, decided)
+  const { withdrawn, notShown, differences } = decided
+  if (decision === 'go-shadow')
+    return print(terminal, `seller ${sellerId} is in shadow mode: nothing is written to the marketplace, commands are predicted`)
+  print(terminal, `seller ${sellerId} is live: its commands are sent from now on`)
+  if (differences > 0) print(terminal, `${count(differences, 'order')} differed from what was predicted`)
+  if (withdrawn.length === 0) return
+  print(terminal, `${count(withdrawn.length, 'prediction')} ended: nothing was sent, and nothing will be`)
+  if (notShown.length === 0) return print(terminal, 'the orders show all of them: the other system has done them')
+  print(
+    terminal,
+    `the orders do not show ${count(notShown.length, 'command')}; where Tallyman shall do it, send the event again with a new id:`,
+  )
+  for (const id of notShown) print(terminal, `  ${id}`)
 }
 
 /** `tallyman sellers remove`: deletes a seller that no process serves, or hides it if it has records. */

@@ -33,6 +33,10 @@ const orderSchema = summarySchema.extend({
     }),
   ),
   commands: z.array(z.looseObject({ id: z.string(), kind: z.string(), state: z.string(), reason: z.string().nullish() })),
+  at: z.string().optional(),
+  version: z.int().optional(),
+  validFrom: z.string().optional(),
+  validTo: z.string().nullish(),
 })
 
 /** Filters of `tallyman orders list`; null: any. */
@@ -72,13 +76,22 @@ export const listOrders = async ({ terminal, daemon }: CliContext, { limit, ...f
   if (more) printMessage(terminal, 'there are more; --limit shows them')
 }
 
-/** `tallyman orders show`: units and parcels of an order, and its commands; the buyer only with `--json`. */
+const describePast = ({ at, version, validFrom, validTo }: z.output<typeof orderSchema>): string =>
+  `as it was known at ${at}: version ${version} of the kept ones, valid from ${validFrom} ${validTo == null ? 'until now' : `to ${validTo}`}`
+
+/** `tallyman orders show`: units and parcels of an order, and its commands, now or at a time; the buyer only with `--json`. */
 export const showOrder = async (
   { terminal, daemon }: CliContext,
-  { purchaseOrderId, sellerId }: { readonly purchaseOrderId: string; readonly sellerId: string | null },
+  {
+    purchaseOrderId,
+    sellerId,
+    at,
+  }: { readonly purchaseOrderId: string; readonly sellerId: string | null; readonly at: string | null },
 ): Promise<void> => {
-  const order = await daemon.get(`/v1/orders/${encodeURIComponent(purchaseOrderId)}`, orderSchema, { query: { sellerId } })
+  const path = `/v1/orders/${encodeURIComponent(purchaseOrderId)}`
+  const order = await daemon.get(path, orderSchema, { query: { sellerId, at } })
   if (terminal.json) return printJson(terminal, order)
+  if (order.at !== undefined) print(terminal, describePast(order))
   const state = order.open ? 'open' : 'closed'
   print(terminal, `order ${order.purchaseOrderId} of seller ${order.sellerId}, ${state}: ${count(order.lines.length, 'line')}`)
   printTable(
@@ -120,7 +133,7 @@ export const showOrder = async (
         { heading: 'tracking number' },
         { heading: 'shipped at' },
         { heading: 'units', align: 'right' },
-        { heading: 'shown now', align: 'right' },
+        { heading: order.at === undefined ? 'shown now' : 'shown then', align: 'right' },
       ],
       parcels,
     )

@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { describeError } from '../../api-client/errors.ts'
 import { taxonomiesEndpoint } from '../../clients/display/taxonomies.ts'
-import type { MarketplaceClient } from '../../clients/http/client.ts'
+import type { ReadClient } from '../../clients/http/client.ts'
 import { MarketplaceFailure } from '../../clients/http/errors.ts'
-import { createMarketplaceClient } from '../../clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../../clients/marketplace/orders/orders.ts'
-import { profiles } from '../../clients/marketplace/profiles/index.ts'
-import { createInProcessBudget } from '../../clients/rate-limit/shared-budget.ts'
 import {
   type Config,
   type DisplaySettings,
@@ -19,6 +16,7 @@ import { findConnectionSettingsError } from '../../store/db/errors.ts'
 import { finishedMigrations, missingMigrations } from '../../store/db/migrate.ts'
 import { detectTransactionPooler, isSameDatabase, transactionPoolerFound } from '../../store/db/pooler.ts'
 import { parseSentinelAddress, type RedisTls, type SentinelAddress } from '../../util/net/redis-address.ts'
+import { connectSeller, findProfile } from '../connect-seller.ts'
 import { count, duration } from '../output/terminal.ts'
 import { checkDelegatedKey } from './delegated-keys.ts'
 import type { Finding } from './findings.ts'
@@ -187,34 +185,18 @@ const checkSeller = async (
 ): Promise<Finding[]> => {
   const { sellerId } = seller
   if (seller.refreshToken !== null) {
-    const detail = `seller ${sellerId}: not checked here, since only the daemon uses its refresh token, which each use may replace; the daemon stops a seller whose token is refused`
+    const detail = `seller ${sellerId}: not checked here, since each use may replace its refresh token; the daemon stops a seller whose token is refused`
     return [{ check: 'credentials', state: 'ok', detail }]
   }
-  const profile = profiles.get(seller.profile)
-  if (profile === undefined) throw new Error(`there is no profile ${seller.profile}`)
+  const profile = findProfile(seller)
   const marketplaceUrl = seller.marketplaceUrl ?? sandboxUrl
   const { advertiserId } = seller
   const { display, unknownKey } = await readDisplaySettings(config, sandboxUrl)
-  const client = createMarketplaceClient(
-    {
-      sellerId,
-      clientId: seller.clientId,
-      clientSecret: seller.clientSecret,
-      partnerId: seller.partnerId,
-      profile,
-      marketplaceUrl,
-      display: display === null || advertiserId === null ? null : { ...display, advertiserId },
-      headerPrefix: seller.headerPrefix ?? profile.headerPrefix,
-      quantityField: seller.quantityField ?? profile.quantityField,
-      serviceName: seller.serviceName,
-      tokenPath: seller.tokenPath ?? profile.tokenPath,
-      requestTimeoutMs: config.requestTimeoutMs,
-    },
-    {
-      budget: createInProcessBudget({ limits: profile.rateLimits }),
-      log: { debug: () => undefined, warn: () => undefined },
-    },
-  )
+  const client = connectSeller(seller, {
+    sandboxUrl,
+    requestTimeoutMs: config.requestTimeoutMs,
+    display: display === null || advertiserId === null ? null : { ...display, advertiserId },
+  })
   try {
     const answer = await client.credentials.check(signal)
     if (!answer.accepted) {
@@ -266,7 +248,7 @@ const unknownKeyFinding = (sellerId: string, { dataDir }: Config): Finding => ({
 
 /** Checks the signature and the advertiser with a request of one department. */
 const checkDisplay = async (
-  client: MarketplaceClient,
+  client: ReadClient,
   { display: settings, dataDir }: Config,
   signal: AbortSignal,
 ): Promise<Finding[]> => {

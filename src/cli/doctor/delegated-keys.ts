@@ -1,4 +1,4 @@
-import type { MarketplaceClient } from '../../clients/http/client.ts'
+import type { ReadClient } from '../../clients/http/client.ts'
 import { MarketplaceFailure } from '../../clients/http/errors.ts'
 import { tokenDetailEndpoint } from '../../clients/marketplace/token-detail.ts'
 import type { SellerSettings } from '../../config/config.ts'
@@ -37,7 +37,7 @@ export const findDelegatedKey = ({ sellerId, endsOn, restricted, isOfProvider }:
 
 /** Checks whether the key of a seller is a delegated one, if its marketplace has announced their end. */
 export const checkDelegatedKey = async (
-  client: MarketplaceClient,
+  client: ReadClient,
   endsOn: string | null,
   sellers: readonly SellerSettings[],
   signal: AbortSignal,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type Daemon, Refused, Unreachable } from '../../api-client/daemon.ts'
+import type { Daemon } from '../../api-client/daemon.ts'
 import { describeError, Failed } from '../../api-client/errors.ts'
+import { Refused, Unreachable } from '../../api-client/failures.ts'
 import { type Config, InvalidConfig, readConfig } from '../../config/config.ts'
 import { listSharedAccountWarnings } from '../../config/shared-accounts.ts'
 import { describeInactive, type Seller, sellerSchema } from '../commands/sellers.ts'
@@ -212,6 +213,21 @@ const readInactiveSellers = async (daemon: Daemon): Promise<ReadonlyMap<string, 
   return inactive
 }
 
+/** Sellers of the daemon that are in shadow mode, as a finding; none if there are none, or the daemon does not answer. */
+const checkModes = async (daemon: Daemon): Promise<Finding[]> => {
+  try {
+    const shadowed: string[] = []
+    for await (const { sellerId, served } of daemon.list('/v1/sellers', sellerSchema, { query: { mode: 'shadow' } }))
+      if (served) shadowed.push(sellerId)
+    if (shadowed.length === 0) return []
+    const detail = `in shadow mode: ${shadowed.join(', ')}; nothing is written to the marketplace, commands are predicted`
+    return [{ check: 'mode', state: 'warn', detail, advice: '`tallyman sellers go-live ID` ends it' }]
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error
+    return []
+  }
+}
+
 /** The finding on a stopped or paused seller; its other findings would only be consequences. */
 const buildInactiveFinding = (seller: Seller, hasRefreshToken: boolean): Finding => {
   const resume = `\`tallyman sellers resume ${seller.sellerId}\``
@@ -336,7 +352,7 @@ export const runDoctor = async (
   report(readiness)
   const reachable = !readiness.some((each) => each.detail.includes('cannot be reached'))
   const inactive = reachable ? await readInactiveSellers(daemon) : new Map<string, Seller>()
-  if (reachable) report(await checkWork(daemon, inactive))
+  if (reachable) report([...(await checkModes(daemon)), ...(await checkWork(daemon, inactive))])
   report(await checkDatabase(context.settings))
   report(await checkRedis(context.settings.redisUrl, config?.redisTls ?? {}))
   const connected = new Set(config?.sellers.flatMap(({ sellerId, refreshToken }) => (refreshToken === null ? [] : [sellerId])))

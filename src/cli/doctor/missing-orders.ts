@@ -10,13 +10,30 @@ const daySchema = z.looseObject({
   named: z.number(),
   stored: z.number(),
   missing: z.number(),
+  explained: z.number(),
   missingIds: z.array(z.string()),
+  explanations: z.array(z.looseObject({ purchaseOrderId: z.string(), reason: z.string() })),
 })
 
 /** Maximum number of missing orders per day in the table. */
 const maxIds = 3
 
-/** `tallyman doctor --orders`: orders that each source has named, per day, and those that are not stored. @throws Failed when some are missing */
+interface Explanation {
+  readonly sellerId: string
+  readonly purchaseOrderId: string
+  readonly reason: string
+}
+
+// Several sources, and several days of one, may name the same order.
+const distinct = (explanations: readonly Explanation[]): readonly Explanation[] => [
+  ...new Map(explanations.map((one) => [JSON.stringify([one.sellerId, one.purchaseOrderId]), one])).values(),
+]
+
+/**
+ * `tallyman doctor --orders`: orders that each source has named, per day, and those that are not stored.
+ *
+ * @throws Failed when some are missing
+ */
 export const doctorOrders = async ({ terminal, daemon }: CliContext): Promise<void> => {
   const { items } = await daemon.get('/v1/completeness', z.looseObject({ items: z.array(daySchema) }), { timeoutMs: 60_000 })
   const missing = items.reduce((total, day) => total + day.missing, 0)
@@ -31,18 +48,27 @@ export const doctorOrders = async ({ terminal, daemon }: CliContext): Promise<vo
         { heading: 'named', align: 'right' },
         { heading: 'stored', align: 'right' },
         { heading: 'missing', align: 'right' },
-        { heading: 'examples' },
+        { heading: 'explained', align: 'right' },
+        { heading: 'missing orders' },
       ],
-      items.map(({ day, sellerId, source, named, stored, missing: missingCount, missingIds }) => [
-        ...[day, sellerId, source, String(named), String(stored), String(missingCount)],
+      items.map(({ day, sellerId, source, named, stored, missing: missingCount, explained, missingIds }) => [
+        ...[day, sellerId, source, String(named), String(stored), String(missingCount), String(explained)],
         missingIds.slice(0, maxIds).join(', '),
       ]),
     )
+    const explanations = items.flatMap(({ sellerId, explanations: some }) => some.map((one) => ({ sellerId, ...one })))
+    if (explanations.length > 0) {
+      printTable(
+        terminal,
+        [{ heading: 'explained order' }, { heading: 'seller' }, { heading: 'why it is not stored' }],
+        distinct(explanations).map(({ purchaseOrderId, sellerId, reason }) => [purchaseOrderId, sellerId, reason]),
+      )
+    }
     if (items.length === 0) print(terminal, 'no source has named an order within 45 days')
   }
   if (missing > 0) {
     throw new Failed(`${count(missing, 'order')} named, but not stored`, [
-      'each is requested by its id, first after minutes, later once a week; one that the marketplace does not have stays missing',
+      'each is requested by its id within a minute, then at growing intervals; `tallyman quarantine list` shows those that cannot be read',
     ])
   }
 }

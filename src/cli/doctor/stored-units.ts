@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Daemon, Refused } from '../../api-client/daemon.ts'
+import type { Daemon } from '../../api-client/daemon.ts'
+import { Refused } from '../../api-client/failures.ts'
 import type { CountedLine, OrderCommand } from './compare-units.ts'
 
 const lineSchema = z.looseObject({

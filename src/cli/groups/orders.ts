@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { parseCount } from '../arguments.ts'
+import { parseCount, parseTime } from '../arguments.ts'
 import type { CommandRegistry } from '../command-registry.ts'
 import { listOrders, showOrder } from '../commands/show-orders.ts'
 
@@ -42,7 +42,10 @@ export const addOrders = ({ program, defineCommand, runAction }: CommandRegistry
   defineCommand(orders, 'show', 'an order with its units, parcels and commands')
     .argument('<purchaseOrderId>')
     .option('--seller <id>', 'its seller; required when several sellers have it')
-    .action((purchaseOrderId: string, options: { seller?: string }, command: Command) =>
-      runAction(command, (context) => showOrder(context, { purchaseOrderId, sellerId: options.seller ?? null })),
+    .option('--at <time>', 'as it was known at this time, such as 2026-03-01T09:30:00Z', parseTime)
+    .action((purchaseOrderId: string, options: { seller?: string; at?: Date }, command: Command) =>
+      runAction(command, (context) =>
+        showOrder(context, { purchaseOrderId, sellerId: options.seller ?? null, at: options.at?.toISOString() ?? null }),
+      ),
     )
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { Misused } from '../../api-client/errors.ts'
 import { parseMonth } from '../arguments.ts'
 import type { CommandRegistry } from '../command-registry.ts'
-import { runReconcile, runReconcileGtin } from '../commands/reconcile.ts'
+import { runReconcile, runReconcileGtin } from '../commands/inventory/reconcile.ts'
 
 /** Adds `tallyman reconcile`. */
 export const addReconcile = ({ program, defineCommand, runAction }: CommandRegistry): void => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { resolveReason, systemUser } from '../actor.ts'
 import { parseCount } from '../arguments.ts'
 import type { CommandRegistry } from '../command-registry.ts'
-import { decideOnSeller, listSellers, reloadSellers, removeSeller, showSeller } from '../commands/sellers.ts'
+import { decideOnMode, decideOnSeller, listSellers, reloadSellers, removeSeller, showSeller } from '../commands/sellers.ts'
 
 /** Adds `tallyman sellers`. */
 export const addSellers = ({ program, defineCommand, runAction, process }: CommandRegistry): void => {
@@ -42,6 +42,24 @@ export const addSellers = ({ program, defineCommand, runAction, process }: Comma
         return decideOnSeller(context, { sellerId, decision: 'resume', actor, reason: options.reason ?? null })
       }),
     )
+  const modes = {
+    'go-live': 'ends the shadow mode of a seller: its commands are sent from now on',
+    'go-shadow': 'puts a seller in shadow mode: nothing is written, its commands are predicted',
+  } as const
+  for (const decision of ['go-live', 'go-shadow'] as const) {
+    const command = defineCommand(sellers, decision, modes[decision])
+      .argument('<id>')
+      .option('--reason <text>', 'why; stored in the audit')
+      .option('--by <name>', 'who decides (default: the user of this system)')
+    if (decision === 'go-live') command.option('--force', 'although orders differ from what was predicted')
+    command.action((sellerId: string, options: { reason?: string; by?: string; force?: true }, ofUser: Command) =>
+      runAction(ofUser, async (context) => {
+        const { by: actor = systemUser(process.environment), force = false } = options
+        const reason = await resolveReason(process, context, options.reason)
+        return decideOnMode(context, { sellerId, decision, actor, reason, force })
+      }),
+    )
+  }
   defineCommand(sellers, 'remove', 'removes a seller that no process serves; its records, if it has any, stay readable')
     .argument('<id>')
     .option('--reason <text>', 'why; stored in the audit')

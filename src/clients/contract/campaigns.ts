@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { campaignStatuses } from '../../domain/campaigns/campaign.ts'
 import { identifier, lenient, numberLike, text } from './lenient.ts'
+import { describePublished } from './published.ts'
 
 /**
  * A search-engine-marketing campaign on the wire (specification, section 3 and "Campaign (SEM)"). Loose: unknown fields are kept. Its status and its amounts are
@@ -19,3 +21,12 @@ export const wireCampaign = z.looseObject({
 
 /** A campaign on the wire. */
 export type WireCampaign = z.infer<typeof wireCampaign>
+
+/** What is published about a campaign (specification; public facts, section 8.4). */
+export const publishedCampaign = describePublished(wireCampaign, {
+  also: { '': ['biddingStrategyType'] },
+  values: {
+    biddingStrategyType: ['TARGET_ROAS', 'MAXIMIZE_TRAFFIC'],
+    status: campaignStatuses,
+  },
+})

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { identifier, lenient, numberLike, text, timestampLike } from './lenient.ts'
+import { describePublished } from './published.ts'
 
 /**
  * The inventory log on the wire (specification, "Inventory log entry"; public facts, section 7.1). Loose: unknown fields are kept. Units
@@ -34,3 +35,11 @@ export const wireInventoryLogPage = z.looseObject({
 
 /** An entry on the wire. */
 export type WireInventoryLogEntry = z.infer<typeof wireInventoryLogEntry>
+
+/** What is published about an entry (specification; public facts, section 7.1). */
+export const publishedInventoryLogEntry = describePublished(wireInventoryLogEntry, {
+  values: {
+    transactionType: ['Receipt', 'Adjustment', 'Ship', 'Return'],
+    transactionLocation: ['Inventory', 'Salvage'],
+  },
+})

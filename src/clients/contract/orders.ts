@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { buildList, identifier, lenient, numberLike, text, timestampLike } from './lenient.ts'
+import { describePublished } from './published.ts'
 
 /**
  * Orders on the wire (specification, section 9; public facts, section 2). Other fields are dropped, since the record's own JSON keeps them; an address keeps all
@@ -188,3 +189,48 @@ export type RefundBody = {
     readonly orderLines: { readonly orderLine: readonly RefundBodyLine[] }
   }
 }
+
+const line = 'orderLines.orderLine[]'
+const status = `${line}.orderLineStatuses.orderLineStatus[]`
+
+/** What is published about an order (public facts, sections 2.5, 2.6 and 13). */
+export const publishedOrder = describePublished(wireOrder, {
+  also: {
+    '': [
+      'originalCustomerOrderID',
+      'buyerId',
+      'mart',
+      'isGuest',
+      'paymentTypes',
+      'pickupPersons',
+      'isWCPOrder',
+      'miscAttributes',
+    ],
+    shippingInfo: ['carrierMethodName'],
+    'shippingInfo.postalAddress': ['address1', 'address2', 'city', 'state', 'postalCode', 'country', 'addressType'],
+    orderSummary: ['orderSubTotals'],
+    shipNode: ['name', 'id'],
+    [line]: [
+      ...[
+        'returnOrderId',
+        'originalCarrierMethod',
+        'referenceLineId',
+        'configId',
+        'sellerOrderId',
+        'fulfillment',
+        'serialNumbers',
+      ],
+      ...['incentiveInfo', 'serviceInfo', 'miscAttributes'],
+    ],
+    [`${line}.item`]: ['condition', 'imageUrl', 'weight'],
+    [status]: ['returnCenterAddress'],
+    [`${status}.trackingInfo`]: ['carrierMethodCode'],
+  },
+  values: {
+    orderType: ['REGULAR', 'REPLACEMENT', 'PREORDER'],
+    'shippingInfo.methodCode': ['Standard', 'Express', 'OneDay', 'Freight', 'WhiteGlove', 'Value'],
+    'shippingInfo.postalAddress.addressType': ['RESIDENTIAL', 'OFFICE'],
+    'shipNode.type': ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'],
+    [`${status}.status`]: ['Created', 'Acknowledged', 'Shipped', 'Delivered', 'Cancelled', 'Canceled', 'Refund', 'Refunded'],
+  },
+})

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { identifier, lenient, numberLike, text } from './lenient.ts'
+import { describePublished } from './published.ts'
 
 /** A recommendation on the wire (specification, section 5 and "Replenishment item"). Loose: unknown fields are kept; units are not lenient. */
 export const wireReplenishment = z.looseObject({
@@ -19,3 +20,6 @@ export const wireReplenishmentPage = z.looseObject({
 
 /** A recommendation on the wire. */
 export type WireReplenishment = z.infer<typeof wireReplenishment>
+
+/** What is published about a recommendation (specification; public facts, section 7.3). */
+export const publishedReplenishment = describePublished(wireReplenishment, { also: { '': ['customerFavorite'] } })

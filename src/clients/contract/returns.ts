@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { buildList, identifier, lenient, numberLike, text, timestampLike } from './lenient.ts'
+import { describePublished } from './published.ts'
 
 /**
  * Returns on the wire (specification, section 9; public facts, section 4). Loose: unknown fields are kept. Unlike in orders, line numbers are integers, and dates
@@ -77,3 +78,83 @@ export type RefundReturnBody = {
 export type WireReturn = z.infer<typeof wireReturn>
 /** A line of a return on the wire. */
 export type WireReturnLine = z.infer<typeof wireReturnLine>
+
+const line = 'returnOrderLines[]'
+
+/** What is published about a return (specification, section "Order, return and refund fields"; public facts, sections 4.2, 14 and 15). */
+export const publishedReturn = describePublished(wireReturn, {
+  parts: {
+    [`${line}.currentTrackingStatuses`]: buildList(wireTrackingStatus),
+    [`${line}.refundChannels`]: buildList(wireRefundChannel),
+  },
+  also: {
+    '': ['customerEmailId', 'customerName', 'replacementCustomerOrderId', 'returnLineGroups', 'returnChannel', 'miscAttributes'],
+    [line]: [
+      ...[
+        'sellerOrderId',
+        'isReturnForException',
+        'rechargeReason',
+        'returnCancellationReason',
+        'charges',
+        'unitPrice',
+        'chargeTotals',
+      ],
+      ...[
+        'cancellableQty',
+        'rechargeableQty',
+        'isKeepIt',
+        'isFastReplacement',
+        'lastItem',
+        'returnExpectedFlag',
+        'itemReturnSettings',
+      ],
+      ...[
+        'refundChannel',
+        'returnTrackingDetail',
+        'statusTime',
+        'currentDeliveryStatus',
+        'currentRefundStatus',
+        'miscAttributes',
+      ],
+      'isWFSEnabled',
+    ],
+    [`${line}.item`]: ['condition', 'itemWeight'],
+  },
+  values: {
+    returnType: ['REFUND', 'REPLACEMENT', 'PREORDER'],
+    [`${line}.exceptionItemType`]: ['HAZMAT', 'OTHER', 'FREIGHT'],
+    [`${line}.returnReason`]: [
+      ...[
+        'ARRIVED_LATE',
+        'AUTO_RETURN',
+        'BOUGHT_ANOTHER_SIZE_OR_COLOR',
+        'BOUGHT_SOMEWHERE_ELSE',
+        'DAMAGED',
+        'DEFECTIVE',
+        'DUPLICATE_ITEM',
+      ],
+      ...[
+        'INADEQUATE_QUALITY',
+        'INCORRECT_ITEM',
+        'LOST_AFTER_DELIVERY',
+        'LOST_IN_TRANSIT',
+        'LOWER_PRICE',
+        'MISSING_PARTS',
+        'POOR_FIT',
+      ],
+      ...['NOT_AS_DESCRIBED', 'NO_LONGER_WANTED', 'RETURN_TO_SENDER', 'SHIPPING_BOX_DAMAGED', 'TRIED_TO_CANCEL', 'WRONG_SIZE'],
+    ],
+    [`${line}.currentTrackingStatuses[].status`]: [
+      ...[
+        'INITIATED',
+        'RETURN_INITIATED',
+        'RETURN_IN_TRANSIT',
+        'DELIVERED',
+        'DELIVERED_AT_RETURN_CENTER',
+        'COMPLETED',
+        'REFUND_INITIATED',
+      ],
+      ...['REFUND_ISSUED', 'RETURN_CANCELLED', 'INTRANSIT_AFTER_INVOICE', 'DELIVERED_AFTER_INVOICE', 'IN_TRANSIT', 'RECEIVED'],
+    ],
+  },
+})

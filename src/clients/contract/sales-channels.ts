@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { identifier, lenient, text, timestampLike } from './lenient.ts'
+import { describePublished } from './published.ts'
 
 /** The return address of a sales channel (specification, "MCS sales channel"). */
 export const wireReturnAddress = z.looseObject({
@@ -39,3 +40,11 @@ export const wireSalesChannelPage = z.looseObject({
 
 /** A sales channel on the wire. */
 export type WireSalesChannel = z.infer<typeof wireSalesChannel>
+
+/** What is published about a sales channel (specification, section 8; public facts, section 7.4). */
+export const publishedSalesChannel = describePublished(wireSalesChannel, {
+  also: {
+    '': ['modifiedDate', 'partialFulfillment', 'rapResponse'],
+    returnAddress: ['firstName'],
+  },
+})

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { identifier, lenient, numberLike, text } from './lenient.ts'
+import { describePublished } from './published.ts'
 
 /**
  * The stock on hand on the wire, as the live service publishes it; the specification does not have it. Loose: unknown fields are kept. Units are
@@ -63,3 +64,12 @@ export const wireStockPage = z.looseObject({
 
 /** The stock of one item on the wire. */
 export type WireStock = z.infer<typeof wireStock>
+
+/** What is published about the stock of an item. */
+export const publishedStock = describePublished(wireStock, {
+  values: {
+    'inventoryData.publishingStatus': ['PUBLISHED', 'UNPUBLISHED', 'PROCESSING', 'STAGE', 'ERROR', 'WFS_INELIGIBLE'],
+    'inventoryData.itemLifecycle': ['ACTIVE', 'RETIRED', 'ARCHIVED'],
+    'inventoryData.stockStatus': ['Out of stock', 'In stock', 'At risk'],
+  },
+})

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { audienceAttributes } from '../../domain/campaigns/targeting.ts'
 import { lenient, numberLike, text } from './lenient.ts'
+import { describePublished } from './published.ts'
 
 const trueOrFalse = z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })])
 
@@ -37,4 +39,17 @@ export const wireTargetingPage = z.looseObject({
   totalResults: lenient(numberLike),
   contextual: z.array(z.never()).nullish(),
   behavioral: z.array(z.never()).nullish(),
+})
+
+/** What is published about a contextual target (specification). */
+export const publishedContextualTarget = describePublished(wireContextualTarget, {
+  values: { 'reach[]': [1, 2, 3, 4, 5, 6, 7].map((tier) => `TIER_${tier}`) },
+})
+
+/** What is published about a behavioral audience (specification). */
+export const publishedBehavioralAudience = describePublished(wireBehavioralAudience, {
+  values: {
+    audienceType: Object.keys(audienceAttributes),
+    attribute: Object.values(audienceAttributes).flat(),
+  },
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { lenient, numberLike, text } from './lenient.ts'
+import { describePublished } from './published.ts'
 
 const wireAttributes = z.looseObject({ type: lenient(text), values: lenient(z.unknown()) })
 
@@ -49,3 +50,6 @@ export const wireTaxonomyPage = z.looseObject({
   totalResults: lenient(numberLike),
   data: z.array(z.never()).nullish(),
 })
+
+/** What is published about a node; its child is not compared. */
+export const publishedTaxonomyNode = describePublished(wireTaxonomyNode, { also: { '': ['taxonomies'] } })

@@ -8,7 +8,12 @@ import {
   splitTaxonPath,
 } from '../../domain/campaigns/targeting.ts'
 import type { WireBehavioralAudience, WireContextualTarget, WireTarget } from '../contract/targeting.ts'
-import { wireBehavioralAudience, wireContextualTarget } from '../contract/targeting.ts'
+import {
+  publishedBehavioralAudience,
+  publishedContextualTarget,
+  wireBehavioralAudience,
+  wireContextualTarget,
+} from '../contract/targeting.ts'
 import { decimalText } from '../http/json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
 import { parseRecord, RecordFault, toText } from '../http/record.ts'
@@ -70,6 +75,7 @@ const parseBehavioral = (
 export const contextualReader: RecordReader<WireContextualTarget, ContextualTarget> = {
   resource: 'contextual-target',
   schema: wireContextualTarget,
+  published: publishedContextualTarget,
   keyField: parseKey,
   toDomain: parseContextual,
 }
@@ -78,6 +84,7 @@ export const contextualReader: RecordReader<WireContextualTarget, ContextualTarg
 export const behavioralReader: RecordReader<WireBehavioralAudience, BehavioralAudience> = {
   resource: 'behavioral-audience',
   schema: wireBehavioralAudience,
+  published: publishedBehavioralAudience,
   keyField: parseKey,
   toDomain: parseBehavioral,
 }

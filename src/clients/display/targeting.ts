@@ -64,8 +64,9 @@ const listTargets = async <Wire, T>(
     ...textMember('searchText', query.searchText),
     ...rangeMembers(query),
   ]
+  const compare = caller.compareRecords(operations.list)
   return await fetchListing(caller, listingCall(operations.list, path, tactic, body), query, options, {
-    read: (row) => [readRecord(reader, row, onUnknownValue)],
+    read: (row) => [readRecord(reader, row, onUnknownValue, compare)],
     envelope(document) {
       const { data } = wireTargetingPage.safeParse(document)
       return data === undefined ? null : { hasRows: Array.isArray(data[tactic]), totalResults: data.totalResults }

@@ -58,7 +58,7 @@ const buildBody = (advertiserId: number, query: TaxonomyQuery) => {
 const createTaxonomiesClient = ({ caller, display: { advertiserId }, onUnknownValue }: DisplayHost): TaxonomiesClient => ({
   list: async (query, options) =>
     fetchListing(caller, listingCall(operations.list, path, 'data', buildBody(advertiserId, query)), query, options, {
-      read: (row) => readTaxonomyRow(row, onUnknownValue),
+      read: (row) => readTaxonomyRow(row, onUnknownValue, caller.compareRecords(operations.list)),
       envelope,
     }),
 })

@@ -2,10 +2,10 @@ import type { TaxonomyAttributeValue, TaxonomyNode } from '../../domain/campaign
 import { taxonomyKey } from '../../domain/campaigns/taxonomy.ts'
 import { isObject } from '../../domain/values/values.ts'
 import type { WireTaxonomyChain } from '../contract/taxonomies.ts'
-import { isNoChild, listNodes, wireAttributeValue, wireTaxonomyChain } from '../contract/taxonomies.ts'
+import { isNoChild, listNodes, publishedTaxonomyNode, wireAttributeValue, wireTaxonomyChain } from '../contract/taxonomies.ts'
 import type { CutRecord } from '../http/json.ts'
 import { asRecord, parseExact, wholeNumber } from '../http/json.ts'
-import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
+import type { CompareRecord, OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
 import { parseRecord, RecordFault, readRecord, toText } from '../http/record.ts'
 
 const levels = 3
@@ -66,6 +66,7 @@ const parseNode = (
 const taxonomyReader: RecordReader<WireTaxonomyChain, TaxonomyNode> = {
   resource: 'taxonomy',
   schema: wireTaxonomyChain,
+  published: publishedTaxonomyNode,
   keyField: parseKey,
   toDomain: parseNode,
 }
@@ -104,8 +105,12 @@ const branchTexts = (record: CutRecord): readonly string[] | null => {
  * Parses one row of a taxonomy listing into one record, whose key is its deepest node. In all known answers a node has a single child. If a node has a list of
  * children, each branch is a record, whose text is the row without the other branches.
  */
-export const readTaxonomyRow = (row: CutRecord, onUnknownValue: OnUnknownValue): readonly ParsedRecord<TaxonomyNode>[] => {
-  if (row.isTooDeep || !/"taxonomies"\s*:\s*\[/.test(row.text)) return [readRecord(taxonomyReader, row, onUnknownValue)]
+export const readTaxonomyRow = (
+  row: CutRecord,
+  onUnknownValue: OnUnknownValue,
+  compare?: CompareRecord,
+): readonly ParsedRecord<TaxonomyNode>[] => {
+  if (row.isTooDeep || !/"taxonomies"\s*:\s*\[/.test(row.text)) return [readRecord(taxonomyReader, row, onUnknownValue, compare)]
   let texts: readonly string[] | null
   try {
     texts = branchTexts(row)
@@ -114,7 +119,7 @@ export const readTaxonomyRow = (row: CutRecord, onUnknownValue: OnUnknownValue):
     texts = [row.original]
   }
   if (texts === null) return [{ ok: false, key: null, fault: 'taxonomies: too many branches', rawText: row.text }]
-  return texts.map((text) => readRecord(taxonomyReader, asRecord(text), onUnknownValue))
+  return texts.map((text) => readRecord(taxonomyReader, asRecord(text), onUnknownValue, compare))
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Operation } from './operation.ts'
 /** One call of an operation. */
 export interface Call {
   readonly operation: Operation
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Path and query, sent unchanged. */
   readonly target: string
   readonly body: string | null
@@ -25,6 +25,8 @@ export interface Call {
   readonly headerSpelling?: 'underscored' | 'plain'
   /** The part of the operation that has its own rate limit. */
   readonly budgetScope?: string
+  /** Texts of the body that an answer may echo. They are redacted. */
+  readonly secrets?: readonly string[]
   /** The answer is a file of any size and no JSON; for {@link Caller.download}. */
   readonly isFile?: true
 }

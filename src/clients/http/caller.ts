@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { conforms, findDrift } from '../../domain/drift/shape.ts'
 import type { Grant } from '../rate-limit/budget.ts'
 import { withEnd } from './body.ts'
 import {
@@ -15,6 +16,7 @@ import type { MarketplaceClock } from './clock.ts'
 import type { MarketplaceFailure } from './errors.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Operation } from './operation.ts'
+import type { CompareRecord } from './record.ts'
 import { RequestSender, type RequestSenderOptions } from './request-sender.ts'
 
 /**
@@ -41,6 +43,8 @@ export interface Caller<A extends Authorisation = Authorisation> {
    * @throws MarketplaceFailure
    */
   downloadFrom(operation: Operation, address: URL, options: Pick<CallOptions, 'signal'>): Promise<FileAnswer>
+  /** Compares records of answers of an operation with their published form; undefined if nobody wants to know. */
+  compareRecords(operation: Operation): CompareRecord | undefined
   /** The failure for an accepted answer that is complete JSON, but not what was requested. */
   unexpectedAnswer(call: Pick<Call, 'operation'>, answer: Pick<Answer, 'correlationId' | 'httpStatus'>): MarketplaceFailure
   /**
@@ -59,6 +63,10 @@ export interface CallerOptions<A extends Authorisation> extends RequestSenderOpt
 
 /** The time that a call may need after its requests to classify the answers. */
 const retirementMarginMs = 5_000
+/** The first records of each operation are all compared with their published form … */
+const comparedAtFirst = 500
+/** … and of the later ones, one in this number. */
+const comparedShare = 4
 /** `networkCode` of a call to a retired caller. */
 const callerRetired = 'CALLER_RETIRED'
 
@@ -75,6 +83,8 @@ class HttpCaller<A extends Authorisation> implements Caller<A> {
   readonly #options: CallerOptions<A>
   readonly #sender: RequestSender
   readonly #openCalls = new OpenCalls()
+  /** Records by operation. */
+  readonly #compared = new Map<string, number>()
   #isRetired = false
 
   constructor(options: CallerOptions<A>) {
@@ -150,6 +160,23 @@ class HttpCaller<A extends Authorisation> implements Caller<A> {
     const kind = call.operation.write ? 'unknown' : 'malformed'
     const { correlationId, httpStatus } = answer
     return this.#sender.fail(call.operation, correlationId, { ...noAnswer, kind, sent: 'answered', httpStatus })
+  }
+
+  compareRecords({ name }: Operation): CompareRecord | undefined {
+    const { sellerId, parts } = this.#options
+    const onDrift = parts.hooks?.onDrift
+    if (onDrift === undefined) return undefined
+    return (published, raw, odd) => {
+      if (!this.#isCompared(name, odd) || conforms(published, raw)) return
+      for (const drift of findDrift(published, raw)) onDrift({ ...drift, sellerId, operation: name })
+    }
+  }
+
+  /** A comparison costs a fifteenth of reading a record. A new field is in many records, so a part of them shows it. */
+  #isCompared(operation: string, odd: boolean): boolean {
+    const count = (this.#compared.get(operation) ?? 0) + 1
+    this.#compared.set(operation, count)
+    return odd || count <= comparedAtFirst || count % comparedShare === 0
   }
 
   async retire(): Promise<void> {

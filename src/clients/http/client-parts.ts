@@ -1,3 +1,4 @@
+import type { Drift } from '../../domain/drift/shape.ts'
 import type { RateBudget } from '../rate-limit/budget.ts'
 import type { RefreshTokens } from './auth.ts'
 import type { FailureKind } from './errors.ts'
@@ -26,10 +27,17 @@ export interface UnknownValueReport {
   readonly value: string
 }
 
+/** A difference between an answer and what is published about its operation. */
+export interface DriftReport extends Drift {
+  readonly sellerId: string
+  readonly operation: string
+}
+
 /** Reports of the clients to metrics and logs. A hook must not throw. */
 export interface ClientHooks {
   readonly onRequest?: (report: RequestReport) => void
   readonly onUnknownValue?: (report: UnknownValueReport) => void
+  readonly onDrift?: (report: DriftReport) => void
 }
 
 /** Dependencies of a client, in addition to the connection. */

@@ -13,7 +13,7 @@ import { type FreshTarget, readAnswer, type SentFresh, sendFresh } from './fresh
 
 /** One HTTP request. */
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Path and query below the base address, sent unchanged. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>

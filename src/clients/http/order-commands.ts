@@ -18,12 +18,20 @@ export interface SupportedCommand<Kind extends DirectCommandKind, Request extend
 /** The kinds of commands that a marketplace supports. */
 export type SupportedCommands<Request extends object> = { readonly [Kind in DirectCommandKind]?: SupportedCommand<Kind, Request> }
 
-/** Sends the commands on purchase orders of one seller. Its methods throw a `MarketplaceFailure`. */
+/** The requests of the commands on purchase orders of one seller, and the read of an order, which throws a `MarketplaceFailure`. */
 export interface OrderCommands<Request extends object = object> {
   readonly commands: SupportedCommands<Request>
   /** One order; null if the marketplace has none with this id. */
   get(purchaseOrderId: string, options: CallOptions): Promise<Observed<PurchaseOrder> | null>
-  /** Sends a request that was built by one of `commands`. */
+}
+
+/** Sends the commands on purchase orders of one seller. */
+export interface OrderWriter<Request extends object = object> {
+  /**
+   * Sends a request that was built by one of `OrderCommands.commands`.
+   *
+   * @throws MarketplaceFailure
+   */
   send(request: Request, options: SendOptions): Promise<Observed<PurchaseOrder>>
 }
 
@@ -42,12 +50,20 @@ export interface ReturnRefund<Request extends object> {
   request(payload: RefundReturnPayload): Request
 }
 
-/** The commands on returns of one seller. Its methods throw a `MarketplaceFailure`. */
+/** The requests of the commands on returns of one seller, and the read of a return, which throws a `MarketplaceFailure`. */
 export interface ReturnCommands<Request extends object = object> {
   /** Null: the marketplace has no refund through a return. */
   readonly refund: ReturnRefund<Request> | null
   /** One return; null if the marketplace has none with this id. */
   get(returnOrderId: string, options: CallOptions): Promise<Observed<ReturnOrder> | null>
-  /** Sends a request that was built by {@link ReturnRefund.request}. The answer does not show the return, which must be read back. */
+}
+
+/** Sends the commands on returns of one seller. */
+export interface ReturnWriter<Request extends object = object> {
+  /**
+   * Sends a request that was built by {@link ReturnRefund.request}. The answer does not show the return, which must be read back.
+   *
+   * @throws MarketplaceFailure
+   */
   send(request: Request, options: SendOptions): Promise<Acceptance>
 }

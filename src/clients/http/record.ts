@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Shape } from '../../domain/drift/shape.ts'
 import type { Calendar } from '../../domain/values/calendar.ts'
 import { normalSku } from '../../domain/values/text.ts'
 import { isObject } from '../../domain/values/values.ts'
@@ -32,10 +33,18 @@ export interface Page<T> {
 /** Counts a value outside the known set. */
 export type OnUnknownValue = NonNullable<ClientHooks['onUnknownValue']>
 
+/**
+ * Compares a record of an answer with its published form, and reports what differs. Never throws. `odd`: the record is unreadable or has an unknown value, and is
+ * always compared; of the others a part is.
+ */
+export type CompareRecord = (published: Shape, raw: unknown, odd: boolean) => void
+
 /** How records of one resource are read. */
 export interface RecordReader<Wire, T> {
   readonly resource: UnknownValueReport['resource']
   readonly schema: z.ZodType<Wire>
+  /** The published form of a record. */
+  readonly published: Shape
   /** The field with the key of the record, or a function that builds the key; null if that is impossible. */
   readonly keyField: string | ((raw: Readonly<Record<string, unknown>>) => string | null)
   /** The domain form; throws `RecordFault` for errors that the schema cannot express. `raw` is the record before validation. */
@@ -55,11 +64,35 @@ const formatIssues = (error: z.ZodError): string => {
   return more > 0 ? `${issues.join('; ')}; and ${more} more` : issues.join('; ')
 }
 
-/** Parses one record. Never throws for the contents of a record: an unreadable one is returned as its text. */
+const parseObject = <Wire, T>(
+  { schema, keyField, toDomain }: RecordReader<Wire, T>,
+  raw: Readonly<Record<string, unknown>>,
+  { key, rawText }: { readonly key: string | null; readonly rawText: string },
+  onUnknownValue: OnUnknownValue,
+): ParsedRecord<T> => {
+  const parsed = schema.safeParse(raw)
+  if (!parsed.success) return { ok: false, key, fault: formatIssues(parsed.error), rawText }
+  if (key === null)
+    return {
+      ok: false,
+      key,
+      fault: typeof keyField === 'string' ? `${keyField}: missing` : 'key: missing or not readable',
+      rawText,
+    }
+  try {
+    return { ok: true, key, value: toDomain(parsed.data, raw, onUnknownValue), rawText }
+  } catch (error) {
+    if (error instanceof RecordFault) return { ok: false, key, fault: error.message, rawText }
+    throw error
+  }
+}
+
+/** Parses one record. Never throws for the contents of a record: an unreadable one is returned as its text. `compare`: for a record of an answer. */
 export const readRecord = <Wire, T>(
   reader: RecordReader<Wire, T>,
   record: CutRecord,
   onUnknownValue: OnUnknownValue,
+  compare?: CompareRecord,
 ): ParsedRecord<T> => {
   const rawText = record.text
   if (record.isTooDeep) return { ok: false, key: null, fault: 'record: nested too deeply', rawText }
@@ -77,21 +110,13 @@ export const readRecord = <Wire, T>(
   // The characters that U+FFFD has replaced are lost, so two records could get the same key. A U+FFFD of the marketplace itself is valid.
   if (key?.includes('\ufffd') === true && record.text !== record.original)
     return { ok: false, key, fault: 'key: holds a NUL or half a character', rawText: record.original }
-  const parsed = reader.schema.safeParse(raw)
-  if (!parsed.success) return { ok: false, key, fault: formatIssues(parsed.error), rawText }
-  if (key === null)
-    return {
-      ok: false,
-      key,
-      fault: typeof keyField === 'string' ? `${keyField}: missing` : 'key: missing or not readable',
-      rawText,
-    }
-  try {
-    return { ok: true, key, value: reader.toDomain(parsed.data, raw, onUnknownValue), rawText }
-  } catch (error) {
-    if (error instanceof RecordFault) return { ok: false, key, fault: error.message, rawText }
-    throw error
-  }
+  let odd = false
+  const parsed = parseObject(reader, raw, { key, rawText }, (report) => {
+    odd = true
+    onUnknownValue(report)
+  })
+  compare?.(reader.published, raw, odd || !parsed.ok)
+  return parsed
 }
 
 /** Parses a record from its JSON text, or from a value that was parsed before (whose numbers may have lost precision). */

@@ -1,5 +1,6 @@
 import type { BudgetSignal, Grant, RateBudget } from '../rate-limit/budget.ts'
 import { giveBack } from '../rate-limit/budget.ts'
+import { findUnknownStatus, listAnnouncements } from './answer-drift.ts'
 import { type Body, BodyError, cancellableBody, peekBody, readBounded } from './body.ts'
 import { type Attempt, type Call, type Credentials, noAnswer } from './call.ts'
 import type { CallOptions } from './call-options.ts'
@@ -125,11 +126,13 @@ export class RequestSender {
       this.clock.observe(headerText(outcome.headers, 'date') ?? undefined, outcome.sentMs, outcome.answeredMs)
     const exchange = this.#buildExchange(call, outcome, cut?.envelopeText ?? text)
     const verdict: Verdict =
-      received.file === null ? redactSecrets(classify(exchange), credentials.secrets) : { ok: true, body: null, faults: [] }
+      received.file === null
+        ? redactSecrets(classify(exchange), [...credentials.secrets, ...(call.secrets ?? [])])
+        : { ok: true, body: null, faults: [] }
     if (outcome.status !== null) {
       const isThrottled = !verdict.ok && verdict.kind === 'throttled'
       await this.#learn(call, readBudgetSignal({ ...exchange, status: isThrottled ? 429 : outcome.status }), grant)
-      this.#announceDeprecation(call.operation, outcome)
+      this.#reportDrift(call.operation, outcome)
     }
     if (received.file !== null) {
       const file = this.#observeFile(received.file, { call, correlationId, exchange }, outcome)
@@ -258,14 +261,15 @@ export class RequestSender {
     }
   }
 
-  /** Logs a deprecation in the headers (public facts, section 7.5), once for each operation. */
-  #announceDeprecation(operation: Operation, outcome: HttpOutcome): void {
-    const deprecation = headerText(outcome.headers, 'deprecation')
-    const sunset = headerText(outcome.headers, 'sunset')
-    if (deprecation === null && sunset === null) return
-    if (this.#announced.has(operation)) return
-    this.#announced.add(operation)
+  /** Reports an unknown status, and headers that announce the end of the operation (public facts, sections 7.5 and 15), which are logged once. */
+  #reportDrift(operation: Operation, { status, headers }: HttpOutcome): void {
     const { sellerId, parts } = this.#options
+    const announcements = listAnnouncements(headers)
+    for (const drift of [...announcements, findUnknownStatus(status)])
+      if (drift !== null) parts.hooks?.onDrift?.({ ...drift, sellerId, operation: operation.name })
+    if (announcements.length === 0 || this.#announced.has(operation)) return
+    this.#announced.add(operation)
+    const [deprecation, sunset] = [headerText(headers, 'deprecation'), headerText(headers, 'sunset')]
     parts.log.warn(
       { seller_id: sellerId, operation: operation.name, deprecation, sunset },
       'the marketplace announces that it will remove this operation',

@@ -1,6 +1,6 @@
 import { type Campaign, campaignStatuses } from '../../domain/campaigns/campaign.ts'
 import type { WireCampaign } from '../contract/campaigns.ts'
-import { wireCampaign } from '../contract/campaigns.ts'
+import { publishedCampaign, wireCampaign } from '../contract/campaigns.ts'
 import { decimalText } from '../http/json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
 import { parseRecord, RecordFault, toText } from '../http/record.ts'
@@ -53,6 +53,7 @@ const parseCampaignFields = (
 export const campaignReader: RecordReader<WireCampaign, Campaign> = {
   resource: 'campaign',
   schema: wireCampaign,
+  published: publishedCampaign,
   keyField: 'campaignId',
   toDomain: parseCampaignFields,
 }

@@ -56,7 +56,7 @@ const createCampaignsClient = ({ caller, onUnknownValue }: Host): CampaignsClien
       if (answer === null || !answer.found) return null
       const [record] = answer.records
       if (record === undefined) throw caller.unexpectedAnswer(call, answer)
-      const parsed = readRecord(campaignReader, record, onUnknownValue)
+      const parsed = readRecord(campaignReader, record, onUnknownValue, caller.compareRecords(call.operation))
       if (parsed.key !== null && parsed.key !== campaignId) throw caller.unexpectedAnswer(call, answer)
       // An unreadable answer also belongs to this campaign.
       const kept: ParsedRecord<Campaign> = parsed.ok ? parsed : { ...parsed, key: campaignId }

@@ -1,5 +1,12 @@
 import type { Caller } from '../http/caller.ts'
-import { type Declaration, declareEndpoint, type Endpoint, type Operations } from '../http/endpoint.ts'
+import {
+  type Declaration,
+  declareEndpoint,
+  declareWrites,
+  type Endpoint,
+  type Operations,
+  type WriteEndpoint,
+} from '../http/endpoint.ts'
 import type { OnUnknownValue } from '../http/record.ts'
 import type { DisplayConnection, SellerConnection } from './connection.ts'
 
@@ -44,3 +51,7 @@ export function endpoint<Client extends object | null, Value, const Declared ext
     },
   })
 }
+
+/** The operations of the marketplace itself that change something there. */
+export const writeEndpoint = <Writer extends object>(create: (host: Host) => Writer): WriteEndpoint<Writer, Hosts> =>
+  declareWrites(({ marketplace }: Hosts) => create(marketplace))

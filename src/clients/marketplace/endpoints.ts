@@ -2,6 +2,7 @@ import { behavioralAudiencesEndpoint, contextualTargetsEndpoint } from '../displ
 import { taxonomiesEndpoint } from '../display/taxonomies.ts'
 import { campaignsEndpoint } from './campaigns.ts'
 import { inventoryLogEndpoint } from './inventory-log.ts'
+import { subscriptionsEndpoint } from './notifications/subscriptions.ts'
 import { ordersEndpoint } from './orders/orders.ts'
 import { replenishmentEndpoint } from './replenishment.ts'
 import { reconciliationEndpoint } from './reports/reconciliation-report.ts'
@@ -12,9 +13,11 @@ import { shippingSettingsEndpoint } from './shipping-settings.ts'
 import { stockEndpoint } from './stock.ts'
 import { tokenOperation } from './token-authorisation.ts'
 import { tokenDetailEndpoint } from './token-detail.ts'
+import { apiStatusEndpoint } from './utilities/api-status.ts'
 
 /** Every endpoint of the marketplace, display advertising included. */
 const endpoints = [
+  apiStatusEndpoint,
   behavioralAudiencesEndpoint,
   campaignsEndpoint,
   contextualTargetsEndpoint,
@@ -27,6 +30,7 @@ const endpoints = [
   settlementsEndpoint,
   shippingSettingsEndpoint,
   stockEndpoint,
+  subscriptionsEndpoint,
   taxonomiesEndpoint,
   tokenDetailEndpoint,
 ] as const

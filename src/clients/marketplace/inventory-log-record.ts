@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { InventoryLogEntry } from '../../domain/inventory/inventory-log.ts'
 import { isObject } from '../../domain/values/values.ts'
 import type { WireInventoryLogEntry } from '../contract/inventory-log.ts'
-import { wireInventoryLogEntry, wireInventoryLogPage } from '../contract/inventory-log.ts'
+import { publishedInventoryLogEntry, wireInventoryLogEntry, wireInventoryLogPage } from '../contract/inventory-log.ts'
 import { cutRecords, decimalText, jsonOrNull, parseTimestamp } from '../http/json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
 import { parseSku, RecordFault, readRecord, toText } from '../http/record.ts'
@@ -98,6 +98,7 @@ const parseEntryFields = (
 export const inventoryLogReader = (owner: LogOwner): RecordReader<WireInventoryLogEntry, InventoryLogEntry> => ({
   resource: 'inventory-log',
   schema: wireInventoryLogEntry,
+  published: publishedInventoryLogEntry,
   keyField: 'id',
   toDomain: (wire, raw, onUnknownValue) => parseEntryFields(owner, wire, raw, onUnknownValue),
 })

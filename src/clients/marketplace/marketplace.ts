@@ -7,8 +7,8 @@ import type { ClientParts } from '../http/client-parts.ts'
 import type { DisplayConnection, SellerConnection } from './connection.ts'
 import type { Hosts } from './endpoint.ts'
 import { faultRules } from './faults.ts'
-import { ordersEndpoint } from './orders/orders.ts'
-import { returnsEndpoint } from './returns.ts'
+import { ordersEndpoint, orderWrites } from './orders/orders.ts'
+import { returnsEndpoint, returnWrites } from './returns.ts'
 import { createTokenAuthorisation } from './token-authorisation.ts'
 
 /** Wait after a 429 of display advertising that names no time (public facts, section 8.3). */
@@ -63,6 +63,8 @@ export const marketplace: Marketplace<SellerConnection> = {
       vocabulary: profile.vocabulary,
       orderCommands: ordersEndpoint,
       returnCommands: returnsEndpoint,
+      orderWrites,
+      returnWrites,
       credentials: caller.authorisation,
       clock: caller.clock,
       retire: async () => void (await Promise.all([caller.retire(), hosts.display?.caller.retire()])),

@@ -72,8 +72,9 @@ export const readPage = async <Wire, T>(
 ): Promise<Page<T>> => {
   const envelope = answer.found ? readEnvelope(answer.envelope) : emptyEnvelope
   if (envelope === null) throw caller.unexpectedAnswer(call, answer)
+  const compare = caller.compareRecords(call.operation)
   return {
-    records: await mapInTimeSlices(answer.records, (record) => [readRecord(reader, record, onUnknownValue)]),
+    records: await mapInTimeSlices(answer.records, (record) => [readRecord(reader, record, onUnknownValue, compare)]),
     totalCount: wholeNumber(envelope.totalCount),
     nextCursor: buildCursor(envelope.nextCursor),
     observedAt: caller.clock.at(answer.sentMs),

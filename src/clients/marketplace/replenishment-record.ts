@@ -1,7 +1,7 @@
 import type { ReplenishmentRecommendation } from '../../domain/inventory/replenishment.ts'
 import { normalSku } from '../../domain/values/text.ts'
 import type { WireReplenishment } from '../contract/replenishment.ts'
-import { wireReplenishment } from '../contract/replenishment.ts'
+import { publishedReplenishment, wireReplenishment } from '../contract/replenishment.ts'
 import { wholeNumber } from '../http/json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
 import { parseRecord, parseSku, RecordFault, toText } from '../http/record.ts'
@@ -30,6 +30,7 @@ const parseRecommendation = (wire: WireReplenishment, raw: Readonly<Record<strin
 export const replenishmentReader: RecordReader<WireReplenishment, ReplenishmentRecommendation> = {
   resource: 'replenishment',
   schema: wireReplenishment,
+  published: publishedReplenishment,
   keyField: parseKey,
   toDomain: parseRecommendation,
 }

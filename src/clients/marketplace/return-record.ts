@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ReturnLine, ReturnOrder, ReturnRefundChannel, ReturnTrackingStatus } from '../../domain/orders/return.ts'
 import type { WireReturn, WireReturnLine, wireReturnQuantity } from '../contract/returns.ts'
-import { wireRefundChannel, wireReturn, wireTrackingStatus } from '../contract/returns.ts'
+import { publishedReturn, wireRefundChannel, wireReturn, wireTrackingStatus } from '../contract/returns.ts'
 import { decimalText, wholeNumber } from '../http/json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
 import { parseRecord, parseSku, RecordFault, rawAt, rawUnder, toText } from '../http/record.ts'
@@ -104,6 +104,7 @@ const parseReturnFields = (
 export const returnReader: RecordReader<WireReturn, ReturnOrder> = {
   resource: 'return',
   schema: wireReturn,
+  published: publishedReturn,
   keyField: 'returnOrderId',
   toDomain: parseReturnFields,
 }

@@ -6,9 +6,9 @@ import type { Call } from '../http/call.ts'
 import type { CallOptions } from '../http/call-options.ts'
 import type { Operations } from '../http/endpoint.ts'
 import { perMinute } from '../http/operation.ts'
-import type { ReturnCommands } from '../http/order-commands.ts'
+import type { ReturnCommands, ReturnWriter } from '../http/order-commands.ts'
 import { type Page, readRecord } from '../http/record.ts'
-import { endpoint, type Host } from './endpoint.ts'
+import { endpoint, type Host, writeEndpoint } from './endpoint.ts'
 import type { ReadEnvelope } from './paging.ts'
 import { buildListCall, fetchPage, iteratePages, queryString, wireDate, withCursor } from './paging.ts'
 import { parseReturn, returnReader } from './return-record.ts'
@@ -84,7 +84,9 @@ const target = (query: ReturnListQuery, maxPageSize: number): string => {
   return path + queryString({ ...window, limit: Math.min(query.limit, maxPageSize) })
 }
 
-/** The returns operation of the specification, section 9, and the refund through a return (public facts, section 4.3), for one seller. */
+/**
+ * The returns operation of the specification, section 9, and the request of the refund through a return (public facts, section 4.3), for one seller.
+ */
 const createReturnsClient = ({ caller, connection, onUnknownValue }: Host): ReturnsClient => {
   const page = (address: string, options: CallOptions) =>
     fetchPage(caller, buildListCall(operations.list, address, recordsAt), options, returnReader, readEnvelope, onUnknownValue)
@@ -108,22 +110,11 @@ const createReturnsClient = ({ caller, connection, onUnknownValue }: Host): Retu
       if (readEnvelope(answer.envelope) === null) throw caller.unexpectedAnswer(call, answer)
       const [cut, ...others] = answer.records
       if (cut === undefined) return null
-      const record = readRecord(returnReader, cut, onUnknownValue)
+      const record = readRecord(returnReader, cut, onUnknownValue, caller.compareRecords(call.operation))
       // A marketplace that ignores the parameter answers with other returns.
       if (others.length > 0 || (record.key !== null && record.key !== returnOrderId)) throw caller.unexpectedAnswer(call, answer)
       const { correlationId, httpStatus, sentMs } = answer
       return { record, observedAt: caller.clock.at(sentMs), correlationId, httpStatus }
-    },
-    async send(request, options) {
-      const call: Call = {
-        operation: operations.refund,
-        method: 'POST',
-        target: request.path,
-        body: JSON.stringify(request.body),
-        recordsAt: ['refundLines'],
-      }
-      const { correlationId, httpStatus, answeredMs } = await caller.call(call, options)
-      return { record: null, observedAt: caller.clock.at(answeredMs), correlationId, httpStatus }
     },
     list: (query, options) => page(target(query, connection.profile.maxPageSize), options),
     continue: (cursor, options) => page(withCursor(path, cursor), options),
@@ -141,5 +132,23 @@ const createReturnsClient = ({ caller, connection, onUnknownValue }: Host): Retu
   return returns
 }
 
+/** The refund through a return (public facts, section 4.3), for one seller. */
+const createReturnsWriter = ({ caller }: Host): ReturnWriter<RefundReturnRequest> => ({
+  async send(request, options) {
+    const call: Call = {
+      operation: operations.refund,
+      method: 'POST',
+      target: request.path,
+      body: JSON.stringify(request.body),
+      recordsAt: ['refundLines'],
+    }
+    const { correlationId, httpStatus, answeredMs } = await caller.call(call, options)
+    return { record: null, observedAt: caller.clock.at(answeredMs), correlationId, httpStatus }
+  },
+})
+
 /** Returns (specification, section 9). */
 export const returnsEndpoint = endpoint({ host: 'marketplace', operations, read: parseReturn, create: createReturnsClient })
+
+/** The refund through a return. */
+export const returnWrites = writeEndpoint(createReturnsWriter)

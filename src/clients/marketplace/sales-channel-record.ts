@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ReturnAddress, SalesChannel } from '../../domain/campaigns/sales-channel.ts'
 import type { WireSalesChannel, wireReturnAddress } from '../contract/sales-channels.ts'
-import { wireSalesChannel } from '../contract/sales-channels.ts'
+import { publishedSalesChannel, wireSalesChannel } from '../contract/sales-channels.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
 import { parseRecord, toText } from '../http/record.ts'
 import { parseTimestamp } from './timestamps.ts'
@@ -52,6 +52,7 @@ const parseChannel = (
 export const salesChannelReader: RecordReader<WireSalesChannel, SalesChannel> = {
   resource: 'sales-channel',
   schema: wireSalesChannel,
+  published: publishedSalesChannel,
   keyField: 'orderChannelId',
   toDomain: parseChannel,
 }

@@ -9,7 +9,7 @@ import type { JsonValue } from '../http/json.ts'
 import { asRecord, type CutRecord, exactJsonNumber } from '../http/json.ts'
 import { perMinute } from '../http/operation.ts'
 import type { Observed } from '../http/record.ts'
-import { endpoint, type Host } from './endpoint.ts'
+import { endpoint, type Host, writeEndpoint } from './endpoint.ts'
 import { holdsNoAccount, parseShippingSettings, readSettings } from './shipping-settings-record.ts'
 
 /** A request that creates shipping settings. It contains only JSON values, since it is stored as the intent. */
@@ -19,17 +19,27 @@ export interface ShippingSettingsRequest {
   readonly body: JsonValue
 }
 
-/** The account-level shipping settings of one seller. Every method but `prepare` throws a `MarketplaceFailure`. */
+/** The account-level shipping settings of one seller. */
 export interface ShippingSettingsClient {
   /** Pure. */
   prepare(settings: ShippingSettings): ShippingSettingsRequest
   /**
+   * The existing settings; null if there are none. A refusal with 404 means that the marketplace does not offer this read.
+   *
+   * @throws MarketplaceFailure
+   */
+  get(options: CallOptions): Promise<Observed<AccountSettings> | null>
+}
+
+/** Creates the account-level shipping settings of one seller. */
+export interface ShippingSettingsWriter {
+  /**
    * Creates settings in exactly one request. Errors in the body are a refusal with any HTTP status (specification, Errors). After `Unknown`, read back before
    * sending again.
+   *
+   * @throws MarketplaceFailure
    */
   send(request: ShippingSettingsRequest, options: SendOptions): Promise<Observed<AccountSettings>>
-  /** The existing settings; null if there are none. A refusal with 404 means that the marketplace does not offer this read. */
-  get(options: CallOptions): Promise<Observed<AccountSettings> | null>
 }
 
 /** Limits: public facts, section 5.1. */
@@ -90,15 +100,16 @@ const findSettings = ({ records, envelope }: Answer): CutRecord | null => {
 const hasNoSettings = ({ records, envelope }: Answer): boolean =>
   records.length > 0 || (isObject(envelope) && envelope['simplifiedShippingSettings'] === null)
 
-/** The shipping settings operations for one seller: creation (specification, section 4) and the read-back (public facts, section 7.5). */
-const createShippingSettingsClient = ({ caller, connection }: Host): ShippingSettingsClient => {
-  const observed = (answer: Answer, cut: CutRecord, atMs: number): Observed<AccountSettings> => ({
-    record: readSettings(cut),
-    observedAt: caller.clock.at(atMs),
-    correlationId: answer.correlationId,
-    httpStatus: answer.httpStatus,
-  })
+const observed = ({ caller }: Host, answer: Answer, cut: CutRecord, atMs: number): Observed<AccountSettings> => ({
+  record: readSettings(cut),
+  observedAt: caller.clock.at(atMs),
+  correlationId: answer.correlationId,
+  httpStatus: answer.httpStatus,
+})
 
+/** The shipping settings for one seller: the request of the creation (specification, section 4) and the read-back (public facts, section 7.5). */
+const createShippingSettingsClient = (host: Host): ShippingSettingsClient => {
+  const { caller, connection } = host
   const get = async (options: CallOptions): Promise<Observed<AccountSettings> | null> => {
     const call: Call = {
       operation: operations.get,
@@ -114,7 +125,7 @@ const createShippingSettingsClient = ({ caller, connection }: Host): ShippingSet
     })
     if (answer === null || !answer.found) return null
     const cut = findSettings(answer)
-    if (cut !== null) return observed(answer, cut, answer.sentMs)
+    if (cut !== null) return observed(host, answer, cut, answer.sentMs)
     if (hasNoSettings(answer)) return null
     throw caller.unexpectedAnswer(call, answer)
   }
@@ -125,22 +136,27 @@ const createShippingSettingsClient = ({ caller, connection }: Host): ShippingSet
       path: `${path}/account`,
       body: wireBody(settings, connection.profile.vocabulary.settingsForm),
     }),
-    async send(request, options) {
-      const call: Call = {
-        operation: operations.create,
-        method: 'POST',
-        target: request.path,
-        body: JSON.stringify(request.body),
-        recordsAt: recordAt,
-      }
-      const answer = await caller.call(call, options)
-      const cut = findSettings(answer)
-      if (cut === null) throw caller.unexpectedAnswer(call, answer)
-      return observed(answer, cut, answer.answeredMs)
-    },
     get,
   }
 }
+
+/** The creation of the shipping settings (specification, section 4), for one seller. */
+const createShippingSettingsWriter = (host: Host): ShippingSettingsWriter => ({
+  async send(request, options) {
+    const { caller } = host
+    const call: Call = {
+      operation: operations.create,
+      method: 'POST',
+      target: request.path,
+      body: JSON.stringify(request.body),
+      recordsAt: recordAt,
+    }
+    const answer = await caller.call(call, options)
+    const cut = findSettings(answer)
+    if (cut === null) throw caller.unexpectedAnswer(call, answer)
+    return observed(host, answer, cut, answer.answeredMs)
+  },
+})
 
 /** Account-level shipping settings (specification, section 4). */
 export const shippingSettingsEndpoint = endpoint({
@@ -149,3 +165,6 @@ export const shippingSettingsEndpoint = endpoint({
   read: parseShippingSettings,
   create: createShippingSettingsClient,
 })
+
+/** The creation of account-level shipping settings. */
+export const shippingSettingsWrites = writeEndpoint(createShippingSettingsWriter)

@@ -1,5 +1,5 @@
 import type { StockOnHand } from '../../domain/inventory/stock.ts'
-import { type WireStock, wireStock } from '../contract/stock.ts'
+import { publishedStock, type WireStock, wireStock } from '../contract/stock.ts'
 import { decimalText } from '../http/json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../http/record.ts'
 import { parseRecord, parseSku, RecordFault, rawUnder, toText } from '../http/record.ts'
@@ -110,6 +110,7 @@ const parseKey = (raw: Readonly<Record<string, unknown>>): string | null => {
 export const stockReader: RecordReader<WireStock, StockOnHand> = {
   resource: 'stock',
   schema: wireStock,
+  published: publishedStock,
   keyField: parseKey,
   toDomain: parseStockFields,
 }

@@ -20,6 +20,9 @@ rejected commands and stopped sellers. One alarm is open for each seller, kind a
 
 Severities: \`critical\`: units, money or a deadline are being lost now; \`warning\`: they will be lost without action; \`notice\`: information.
 
+Each alarm has one audience (\`concerns\`), which must act on it. \`warehouse\`: the staff that acknowledge, pack, ship and count; \`integrator\`: the developers of
+the ERP and of the receivers of webhooks; \`operator\`: the administrators of this daemon, its settings and credentials.
+
 `
 
 const wrapped = (text: string): string => {

@@ -42,6 +42,8 @@ export const alarmThresholds = {
   missedIntervals: 5,
   /** … and for this time. */
   behindForMs: 30 * minuteMs,
+  /** Time since an order was named that is not stored. */
+  orderMissingForMs: hourMs,
   /** This number of unreadable records within `quarantineWithinMs` means that a format has changed. */
   quarantineGrowth: 10,
   quarantineWithinMs: hourMs,
@@ -51,6 +53,8 @@ export const alarmThresholds = {
   stockDifferenceValue: 500,
   /** … that have been open for this time, because a movement may be reported late. */
   stockDifferenceOpenForMs: dayMs,
+  /** Time before the deadline of an open claim. */
+  claimExpiresWithinMs: 14 * dayMs,
   /** Number of readings of a list without an end. */
   endlessWindows: 3,
   /** Days before the last day of a running campaign. */
@@ -133,6 +137,21 @@ export const alarmRules = {
       'shipment event and its command.',
     list: '/v1/orders?sellerId={sellerId}&open=true&sort=shipBy',
   },
+  'late-returns': {
+    severity: 'warning',
+    concerns: 'warehouse',
+    title: 'Returns must be refunded',
+    opens:
+      'Returned units have arrived and must be refunded within 12 hours, or the deadline has passed. Only where the marketplace sets a deadline ' +
+      '(profile `walmart-us`: 48 hours), and not for returns of goods that it fulfils.',
+    subject: '`returns`: one alarm for each seller, which names the first five',
+    closes: 'cause',
+    toDo:
+      'Check the goods and send `erp.return.refunded` for each return (`erp.credit.issued` for lines with `exceptionItemType`), the earliest first. Later the ' +
+      'marketplace refunds them itself, in full.',
+    list: '/v1/late-returns?sellerId={sellerId}',
+    namesSubject: true,
+  },
   'command-held': {
     ...command,
     severity: 'critical',
@@ -158,7 +177,9 @@ export const alarmRules = {
     title: 'A command makes no progress',
     opens: 'The next step of a command fails repeatedly, or no process works on it.',
     closes: 'cause',
-    toDo: 'Check its attempts, whether a worker runs, and whether the marketplace answers. The command continues automatically, or becomes held.',
+    toDo:
+      'Check its attempts, whether a worker runs, and whether the marketplace answers; the message names an outage that the marketplace reports. The command ' +
+      'continues automatically, or becomes held.',
   },
   'event-rejected': {
     severity: 'critical',
@@ -225,7 +246,7 @@ export const alarmRules = {
     opens: 'A stream of a resource has failed five consecutive times.',
     subject: 'resource and stream',
     closes: 'cause',
-    toDo: 'Read the error; `tallyman doctor` shows whether the marketplace answers. The sync is retried automatically.',
+    toDo: 'Read the error, and the outage if the marketplace reports one; `tallyman doctor` shows whether the marketplace answers. The sync is retried automatically.',
     list: '/v1/syncs',
     namesSubject: true,
   },
@@ -236,7 +257,9 @@ export const alarmRules = {
     opens: 'A stream of an active seller has not succeeded for five of its intervals and for half an hour.',
     subject: 'resource and stream',
     closes: 'cause',
-    toDo: 'Check its last error, whether a worker and a scheduler run, and whether the rate limit is exhausted (`tallyman_rate_limit_tokens`).',
+    toDo:
+      'Check its last error, whether the message names an outage that the marketplace reports, whether a worker and a scheduler run, and whether the rate limit is ' +
+      'exhausted (`tallyman_rate_limit_tokens`).',
     list: '/v1/syncs',
     namesSubject: true,
   },
@@ -278,6 +301,20 @@ export const alarmRules = {
     list: '/v1/quarantine?sellerId={sellerId}&state=open',
     namesSubject: true,
   },
+  'order-missing': {
+    severity: 'warning',
+    concerns: 'operator',
+    title: 'Named orders are not stored',
+    opens:
+      'A return, the inventory log, a settlement report, an event or a notification named an order an hour ago, and it is still not stored.',
+    subject: '`orders`: one alarm for each seller',
+    closes: 'cause',
+    toDo:
+      'Each order is requested by its id again and again. Check whether the marketplace answers, and whether the order is in quarantine (`tallyman doctor --orders`, ' +
+      '`tallyman quarantine list`). The alarm closes when the orders are stored, or when the marketplace has repeatedly denied them.',
+    list: '/v1/completeness?sellerId={sellerId}',
+    namesSubject: true,
+  },
   'quarantine-growing': {
     severity: 'warning',
     concerns: 'operator',
@@ -289,6 +326,19 @@ export const alarmRules = {
     list: '/v1/quarantine?sellerId={sellerId}&state=open',
     namesSubject: true,
   },
+  'claims-expire': {
+    severity: 'warning',
+    concerns: 'warehouse',
+    title: 'Claims for inventory expire soon',
+    opens: 'Open claims for lost, damaged, missing or returned units expire within 14 days.',
+    subject: '`claims`: one alarm for each seller',
+    closes: 'cause',
+    toDo:
+      'Export the evidence (`tallyman claims export`), file the claims with the marketplace, and record it (`tallyman claims file`). Claims that are not filed by ' +
+      'their deadline expire.',
+    list: '/v1/claims/items?sellerId={sellerId}&state=open',
+    namesSubject: false,
+  },
   'report-faulty': {
     severity: 'warning',
     concerns: 'operator',
@@ -298,6 +348,34 @@ export const alarmRules = {
     closes: 'cause',
     toDo: 'Read the fault; define unknown headers in `REPORT_COLUMNS`. A later valid report closes the alarm.',
     list: null,
+    namesSubject: true,
+  },
+  'marketplace-drift': {
+    severity: 'notice',
+    concerns: 'operator',
+    title: "The marketplace's answers have changed",
+    opens:
+      "Records of the marketplace's answers have a field, a value or a type that is not published, or an answer has an unknown HTTP status. One alarm for each new " +
+      'place, for all sellers.',
+    subject: 'operation, kind and place',
+    closes: 'person',
+    toDo:
+      'Read what was found (`tallyman drift`) and whether rules of the ERP depend on it; update Tallyman, or report it. Then resolve the alarm: the same place opens ' +
+      'no other.',
+    list: '/v1/drift',
+    namesSubject: true,
+  },
+  'operation-deprecated': {
+    severity: 'warning',
+    concerns: 'operator',
+    title: 'The marketplace announces the end of an operation',
+    opens:
+      'An answer has a header that announces a deprecation: any whose name contains `deprecat` or `sunset`. One alarm for each operation, for all sellers; another ' +
+      'date opens it again.',
+    subject: 'the operation',
+    closes: 'person',
+    toDo: 'Read the date (`tallyman drift --operation NAME`) and what replaces the operation, and update Tallyman before it. Then resolve the alarm.',
+    list: '/v1/drift?operation={subject}',
     namesSubject: true,
   },
   'log-reason-unknown': {

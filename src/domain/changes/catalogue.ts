@@ -137,6 +137,18 @@ export const changeTypes = {
     commandInState('the marketplace refused it: the order is cancelled'),
     ofCommand,
   ),
+  'command.predicted': kind(
+    'The seller is in shadow mode: the request of a command is ready, and nothing is sent. Its units are reserved.',
+    shapes.commandSchema,
+    commandInState('shadow mode: it would have been sent now; nothing was sent'),
+    ofCommand,
+  ),
+  'command.withdrawn': kind(
+    'A prediction ended because the seller went live; its units are available again. Nothing was sent. Final.',
+    shapes.commandSchema,
+    commandInState('the seller went live'),
+    ofCommand,
+  ),
   'event.rejected': kind(
     'An accepted ERP event could not be executed: it is invalid, has waited too long, or an operator rejected it.',
     shapes.eventRejectedSchema,
@@ -171,6 +183,11 @@ export const changeTypes = {
     reason: 'stock-taking',
   }),
   'seller.resumed': kind('A stopped or paused seller runs again.', shapes.sellerResumedSchema, { by: 'probe' }),
+  'seller.mode_changed': kind('An operator put a seller in shadow mode, or made it live.', shapes.sellerModeSchema, {
+    mode: 'live',
+    actor: 'Ada',
+    reason: 'a week without differences',
+  }),
   'seller.removed': kind('An operator removed a seller that was no longer configured.', shapes.sellerRemovedSchema, {
     actor: 'operator',
     reason: 'a mistyped id',

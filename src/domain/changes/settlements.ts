@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { settlementDifferenceKinds, settlementResolutions } from '../settlements/settlement-differences.ts'
 import { kind } from './kind.ts'
-import { count, day, listed, maybe } from './parts.ts'
+import { count, day, list, listed, maybe, text } from './parts.ts'
 
 const line = listed(
   { reportDate: day, row: count },
@@ -24,7 +25,27 @@ const row = {
   purchaseOrderId: '1796277083022',
 }
 
-/** Changes of rows of settlement reports. */
+const difference = { id: text, kind: z.enum(settlementDifferenceKinds), sku: maybe }
+const differenceSchema = z.object({
+  ...difference,
+  expected: text.meta({ description: 'What reports should have paid.' }),
+  paid: text.meta({ description: 'What they have paid.' }),
+  difference: text.meta({ description: 'Paid less expected.' }),
+  currency: maybe,
+  lineKeys: list(text).meta({ description: 'The rows of `warehouse.settlement_lines` that it comes from.' }),
+})
+const differenceName = { id: '5', kind: 'paid-less', sku: 'MUG-BLUE' } as const
+const found = {
+  ...differenceName,
+  expected: '13.99',
+  paid: '12.49',
+  difference: '-1.50',
+  currency: 'USD',
+  lineKeys: ['2026-03-10/17'],
+}
+const ids = { ids: ['purchaseOrderId', 'lineNumber'], maybe: ['purchaseOrderId', 'lineNumber'] } as const
+
+/** Changes of rows of settlement reports, and of their differences from orders. */
 export const settlementChanges = {
   'settlement_line.added': kind('A row of a settlement report was stored.', line, {
     ...name,
@@ -41,4 +62,22 @@ export const settlementChanges = {
     before: row,
     after: null,
   }),
+  'settlement_difference.found': kind(
+    'Settlement reports have paid an order line otherwise than it is due, or moved money under an unknown name.',
+    differenceSchema,
+    found,
+    ids,
+  ),
+  'settlement_difference.changed': kind(
+    'The amounts or rows of an open difference changed.',
+    differenceSchema,
+    { ...found, paid: '12.99', difference: '-1.00' },
+    ids,
+  ),
+  'settlement_difference.resolved': kind(
+    'Later reports or records explain a difference, or its order is no longer stored.',
+    z.object({ ...difference, resolution: z.enum(settlementResolutions) }),
+    { ...differenceName, resolution: 'settled' },
+    ids,
+  ),
 }

@@ -4,6 +4,7 @@ import { accountSettingsSchema } from '../campaigns/shipping-settings.ts'
 import { commandKinds } from '../commands/command.ts'
 import { movementKinds } from '../inventory/log-reasons.ts'
 import { discrepancyKinds } from '../inventory/reconciliation.ts'
+import { sellerModes } from '../shadow/mode.ts'
 import { beforeAndAfter, count, day, list, listed, maybe, month, text, time } from './parts.ts'
 
 // Schemas of the data of changes, by subject. Times are ISO 8601 in UTC; money and other decimals are text. Terms of the marketplace are text.
@@ -167,6 +168,8 @@ export const sellerResumedSchema = z.object({
   actor: text.optional(),
   reason: maybe.optional(),
 })
+/** Of `seller.mode_changed`. */
+export const sellerModeSchema = z.object({ mode: z.enum(sellerModes), actor: text, reason: text })
 /** Of `seller.removed`. */
 export const sellerRemovedSchema = z.object({
   actor: text,

@@ -58,8 +58,19 @@ export const unitKinds = {
  * - held: an operator must decide.
  * - confirmed: applied. Final.
  * - rejected: refused by the marketplace, by our own rules or by an operator. Final; its units are released.
+ * - predicted: its seller is in shadow mode: checked, and its request stored, but nothing was sent, and nothing will be. It reserves its units.
+ * - withdrawn: a prediction that ended because its seller went live. Final; its units are released.
  */
-export const commandStates = ['pending', 'sending', 'verifying', 'held', 'confirmed', 'rejected'] as const
+export const commandStates = [
+  'pending',
+  'sending',
+  'verifying',
+  'held',
+  'confirmed',
+  'rejected',
+  'predicted',
+  'withdrawn',
+] as const
 
 /** One of {@link commandStates}. */
 export type CommandState = (typeof commandStates)[number]
@@ -71,6 +82,8 @@ export type CommandState = (typeof commandStates)[number]
  * - pending -> sending: the intent is stored.
  * - pending -> confirmed: the goal is already reached (an order that someone else has acknowledged), nothing is sent; or an earlier attempt was applied.
  * - pending -> rejected: our own rules refuse it at the time of sending.
+ * - pending -> predicted: its seller is in shadow mode.
+ * - predicted -> withdrawn: the seller went live. It never becomes pending again.
  * - pending -> held: it could not be sent for too long, no process handled it, its content cannot be read, the marketplace has no such command, or
  *   the effect of an earlier or unrecorded request is unclear.
  * - sending -> confirmed | rejected: the answer shows the complete effect, or refuses the request.
@@ -84,16 +97,24 @@ export type CommandState = (typeof commandStates)[number]
  * - held -> pending | confirmed | rejected: an operator decided (retry reads the subject, then sends again).
  */
 export const commandTransitions: Readonly<Record<CommandState, readonly CommandState[]>> = {
-  pending: ['sending', 'confirmed', 'rejected', 'held'],
+  pending: ['sending', 'confirmed', 'rejected', 'predicted', 'held'],
   sending: ['confirmed', 'rejected', 'verifying', 'pending', 'held'],
   verifying: ['confirmed', 'rejected', 'pending', 'held'],
   held: ['pending', 'confirmed', 'rejected'],
   confirmed: [],
   rejected: [],
+  predicted: ['withdrawn'],
+  withdrawn: [],
 }
 
-/** Whether the state is final. */
-export const isSettled = (state: CommandState): boolean => commandTransitions[state].length === 0
+/** States in which nothing more is done for a command, and the next command of its subject may run. */
+export const settledStates = ['confirmed', 'rejected', 'predicted', 'withdrawn'] as const satisfies readonly CommandState[]
+
+/** Whether nothing more is done for a command in this state. */
+export const isSettled = (state: CommandState): boolean => commandTransitions[state].every((next) => next === 'withdrawn')
+
+/** Whether a command in this state neither takes nor reserves units. */
+export const isReleased = (state: CommandState): boolean => state === 'rejected' || state === 'withdrawn'
 
 /** Whether the request of a command in this state may have reached the marketplace while its outcome is not settled. */
 export const isInFlight = (state: CommandState): boolean => state === 'sending' || state === 'verifying' || state === 'held'

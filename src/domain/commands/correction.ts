@@ -71,8 +71,9 @@ export const checkCorrection = (
 }
 
 /**
- * Why a view is stale for a correction: it still shows a number that our earlier correction replaced by the one that is wrong now. Only units
- * grow, so that the counts of a view do not tell. Null: it is not stale.
+ * Why a view is stale for a correction: it still shows a number that our earlier correction replaced by the one that is wrong now, or the
+ * wrong number of an equal correction, and its new number nowhere. Only units grow, so that the counts of a view do not tell. Null: it is
+ * not stale.
  */
 export const findUncorrected = (
   words: StatusWords,
@@ -91,5 +92,34 @@ export const findUncorrected = (
       return `line ${lineNumber} shows tracking number ${content.payload.trackingNumber}, which was corrected to ${payload.trackingNumber}`
     }
   }
-  return null
+  return findUnrepeated(words, payload, confirmed, view)
+}
+
+/** An equal correction was confirmed before, and the view lacks it: it would move the same units once more. Refunded units may have lost their number. */
+const findUnrepeated = (
+  words: StatusWords,
+  payload: CorrectionPayload,
+  confirmed: readonly Pick<Confirmed, 'content'>[],
+  view: Pick<PurchaseOrder, 'lines'>,
+): string | null => {
+  const [from, to] = [normalMark(payload.trackingNumber), normalMark(payload.replacement.trackingNumber)]
+  const moved = new Set<string>()
+  for (const { content } of confirmed) {
+    if (content.kind !== 'correct-shipment') continue
+    const numbers = [normalMark(content.payload.trackingNumber), normalMark(content.payload.replacement.trackingNumber)]
+    for (const { lineNumber } of content.payload.lines) {
+      if (numbers[0] === from && numbers[1] === to) moved.add(lineNumber)
+      // What had the new number has another one since.
+      else if (numbers[0] === to) moved.delete(lineNumber)
+    }
+  }
+  const stale = view.lines.find(
+    (line) =>
+      moved.has(line.lineNumber) &&
+      line.units.refunded === 0 &&
+      countTracked(line, words, from) > 0 &&
+      countTracked(line, words, to) === 0,
+  )
+  if (stale === undefined) return null
+  return `line ${stale.lineNumber} shows tracking number ${payload.trackingNumber}, which was corrected to ${payload.replacement.trackingNumber}`
 }

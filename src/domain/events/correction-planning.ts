@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type CorrectionPayload, isInFlight } from '../commands/command.ts'
+import { type CorrectionPayload, isInFlight, isReleased, type ShipPayload } from '../commands/command.ts'
 import { formatTrackingNumbers } from '../commands/correction.ts'
 import { normalMark } from '../commands/evidence.ts'
 import { publishedSpelling } from '../orders/carriers.ts'
@@ -47,7 +47,7 @@ export const planCorrection = (
     const message = `is the tracking number that it replaces, apart from case and punctuation; a correction needs another one`
     return refuse(message, 'data.replacement.trackingNumber')
   }
-  const open = commands.filter(({ state }) => state !== 'rejected')
+  const open = commands.filter(({ state }) => !isReleased(state))
   const tracked = findTrackedLines(order, open, statuses.findState)
   const corrected: CorrectionPayload['replacement'] = {
     carrier: (carriers === null ? null : publishedSpelling(carriers, replacement.carrier)) ?? replacement.carrier,
@@ -152,20 +152,32 @@ const findTrackedLines = (
   // What is confirmed is shown already, or was changed since.
   for (const command of commands.filter(({ state }) => state !== 'confirmed')) {
     if (command.kind === 'ship') {
-      for (const { trackingNumber, shippedAt, method, lines } of command.payload.parcels) {
-        for (const { lineNumber, quantity } of lines) {
-          const line = findLine(lineNumber)
-          const units = { trackingNumber, quantity, shippedAt, method }
-          // A request that may have left may be shown already.
-          const shown = isInFlight(command.state) ? line.get(normalMark(trackingNumber)) : undefined
+      for (const [lineNumber, parcels] of listParcels(command.payload)) {
+        const line = findLine(lineNumber)
+        for (const [mark, units] of parcels) {
+          // A request that may have left, or a prediction, may be shown already.
+          const shown = isInFlight(command.state) || command.state === 'predicted' ? line.get(mark) : undefined
           if (shown === undefined) putUnits(line, units)
-          else if (shown.quantity < quantity) line.set(normalMark(trackingNumber), { ...shown, quantity })
+          else if (shown.quantity < units.quantity) line.set(mark, { ...shown, quantity: units.quantity })
         }
       }
     }
     if (command.kind === 'correct-shipment') {
       const { trackingNumber, replacement, lines } = command.payload
       for (const { lineNumber } of lines) moveUnits(findLine(lineNumber), normalMark(trackingNumber), replacement.trackingNumber)
+    }
+  }
+  return tracked
+}
+
+/** Units of a shipment by line, then by tracking number: several of its parcels may have the same one. */
+const listParcels = ({ parcels }: ShipPayload): TrackedLines => {
+  const tracked: TrackedLines = new Map()
+  for (const { trackingNumber, shippedAt, method, lines } of parcels) {
+    for (const { lineNumber, quantity } of lines) {
+      const line = tracked.get(lineNumber) ?? new Map<string, TrackedUnits>()
+      tracked.set(lineNumber, line)
+      putUnits(line, { trackingNumber, quantity, shippedAt, method })
     }
   }
   return tracked

@@ -6,6 +6,10 @@ export const maxTypeLength = 256
 export const maxIdLength = 255
 /** Longest tracking number of a parcel, in UTF-16 units: far above those of any carrier. */
 export const maxTrackingNumberLength = 255
+/** Longest shipment id and SKU of an inbound shipment, in UTF-16 units: together they stand in an index. */
+export const maxInboundLength = 255
+/** Most units of one SKU in an inbound shipment: Postgres adds up integers of a shipment without overflow. */
+export const maxInboundUnits = 100_000_000
 /** Maximum nesting of `data`: far above any event, far below the limit of the stack. */
 export const maxDataDepth = 32
 /** Maximum bytes of `data` as text in Postgres: everything that fits into an HTTP request is far below. */

@@ -9,6 +9,9 @@ import {
   creditSchema,
   dispatchedSchema,
   type EventFault,
+  inboundEventType,
+  inboundLineSchema,
+  inboundShippedSchema,
   parcelSchema,
   replacementSchema,
   returnEventType,
@@ -46,6 +49,7 @@ const levels: Readonly<Record<string, Level>> = {
   'erp.shipment.corrected': buildLevel(correctedSchema, {}, { replacement: buildLevel(replacementSchema) }),
   [returnEventType]: buildLevel(returnRefundedSchema, { lines: buildLevel(returnLineSchema) }),
   [settingsEventType]: buildLevel(settingsDefinedSchema),
+  [inboundEventType]: buildLevel(inboundShippedSchema, { lines: buildLevel(inboundLineSchema) }),
 }
 
 /** More are not listed one by one, nor compared with what is known: thousands would hold up everything else. */

@@ -15,6 +15,9 @@ import {
   type EventAddress,
   type EventFault,
   erpEventTypes,
+  type InboundEvent,
+  inboundEventType,
+  inboundShippedSchema,
   isOrderEventType,
   lineRefSchema,
   type OrderEvent,
@@ -25,6 +28,7 @@ import {
   returnLineSchema,
   returnRefundedSchema,
   type SettingsEvent,
+  sellerEventTypes,
   settingsAddressSchema,
   settingsDefinedSchema,
   settingsEventType,
@@ -34,7 +38,7 @@ import {
 } from './event-shape.ts'
 
 /** An event whose shape is right. */
-export type EventContent = OrderEvent | ReturnEvent | SettingsEvent
+export type EventContent = OrderEvent | ReturnEvent | SettingsEvent | InboundEvent
 
 /** A parsed event: all that is known of it without its order. Parsed once, and passed on. */
 export interface ReadEvent extends RawEvent {
@@ -99,10 +103,7 @@ const readAnew = ({ type, data }: RawEvent): ReadEvent => {
   const tooMany = tooManyEntries(type, data)
   if (tooMany !== null)
     return { type, data, address: addressIn(type, data), content: null, parcels: [], entries: [], faults: [tooMany] }
-  const shape =
-    type === settingsEventType
-      ? readWith(settingsDefinedSchema, data, (parsed) => ({ type, data: parsed }))
-      : readOrderEvent(type, data)
+  const shape = readShape(type, data)
   const content = shape.ok ? shape.event : null
   const rawParcels = listRawParcels(type, data)
   const rawEntries = listRawEntries(type, data, rawParcels)
@@ -127,6 +128,7 @@ const readAnew = ({ type, data }: RawEvent): ReadEvent => {
 export const eventFaults = (event: ReadEvent, options: EventOptions): EventFault[] => {
   if (event.type === settingsEventType) return faultsWithRefusals(event, options)
   if (event.type === returnEventType) return [...event.faults, ...returnFaults(options)]
+  if (event.type === inboundEventType) return [...event.faults, ...inboundFaults(event, options)]
   return [...event.faults, ...reasonFaults(event, options), ...event.parcels.flatMap((parcel) => parcelFaults(parcel, options))]
 }
 
@@ -179,7 +181,7 @@ const linesOfParcels = (data: unknown): number =>
 
 type Shape = { readonly ok: true; readonly event: EventContent } | { readonly ok: false; readonly faults: EventFault[] }
 
-const readOrderEvent = (type: string, data: unknown): Shape => {
+const readShape = (type: string, data: unknown): Shape => {
   switch (type) {
     case 'erp.order.accepted':
       return readWith(acceptedSchema, data, (parsed) => ({ type, data: parsed }))
@@ -193,6 +195,10 @@ const readOrderEvent = (type: string, data: unknown): Shape => {
       return readWith(correctedSchema, data, (parsed) => ({ type, data: parsed }))
     case returnEventType:
       return readWith(returnRefundedSchema, data, (parsed) => ({ type, data: parsed }))
+    case settingsEventType:
+      return readWith(settingsDefinedSchema, data, (parsed) => ({ type, data: parsed }))
+    case inboundEventType:
+      return readWith(inboundShippedSchema, data, (parsed) => ({ type, data: parsed }))
     default:
       return { ok: false, faults: [{ path: 'type', message: `must be one of ${erpEventTypes.join(', ')}` }] }
   }
@@ -219,14 +225,14 @@ const noObject = (data: unknown): string => {
 
 // ── address ──────────────────────────────────────────────────────────────────────────────────────────────
 
-const addressOfContent = ({ type, data }: EventContent): EventAddress => ({
+const addressOfContent = ({ data }: EventContent): EventAddress => ({
   sellerId: data.sellerId ?? null,
-  purchaseOrderId: type === settingsEventType || type === returnEventType ? null : data.purchaseOrderId,
-  returnOrderId: type === returnEventType ? data.returnOrderId : null,
+  purchaseOrderId: 'purchaseOrderId' in data ? data.purchaseOrderId : null,
+  returnOrderId: 'returnOrderId' in data ? data.returnOrderId : null,
 })
 
 const addressIn = (type: string, data: unknown): EventAddress | null => {
-  if (type === settingsEventType) {
+  if (sellerEventTypes.includes(type)) {
     const named = settingsAddressSchema.safeParse(data)
     return named.success ? { sellerId: named.data.sellerId ?? null, purchaseOrderId: null, returnOrderId: null } : null
   }
@@ -336,17 +342,34 @@ const entryFaults = (type: string, entries: readonly Placed[]): EventFault[] => 
 /** Clocks differ; a shipment so much ahead of the marketplace's is taken as one of now. */
 const aheadMs = 10 * 60_000
 
+const futureFault = (path: string, shippedAt: string, now: Date | undefined): EventFault[] => {
+  if (now === undefined || Date.parse(shippedAt) <= now.getTime() + aheadMs) return []
+  return [{ path, message: `is ${shippedAt}, which lies in the future: it is ${now.toISOString()} at the marketplace` }]
+}
+
+/** Faults of an inbound shipment beyond its shape: a time of shipping in the future, units expected before they left, and a repeated SKU. */
+const inboundFaults = ({ content }: ReadEvent, { now }: EventOptions): EventFault[] => {
+  if (content?.type !== inboundEventType) return []
+  const { shippedAt, expectedBy, lines } = content.data
+  const faults = futureFault('data.shippedAt', shippedAt, now)
+  if (expectedBy !== null && expectedBy !== undefined && expectedBy < shippedAt)
+    faults.push({ path: 'data.expectedBy', message: `is ${expectedBy}, before the time of shipping, ${shippedAt}` })
+  const named = new Set<string>()
+  for (const [index, { sku }] of lines.entries()) {
+    if (named.has(sku))
+      faults.push({ path: `data.lines[${index}].sku`, message: 'stands in this shipment already; state the whole quantity once' })
+    named.add(sku)
+  }
+  return faults
+}
+
 /** Faults of a parcel beyond its shape: a shipment in the future, and a carrier that goes by no name (public facts 3.2). */
 const parcelFaults = (
   { path, shippedAt, carrier, hasTrackingUrl }: ReadParcel,
   { now, vocabulary }: EventOptions,
 ): EventFault[] => {
   const { carriers } = vocabulary
-  const faults: EventFault[] = []
-  if (now !== undefined && shippedAt !== null && Date.parse(shippedAt) > now.getTime() + aheadMs) {
-    const message = `is ${shippedAt}, which lies in the future: it is ${now.toISOString()} at the marketplace`
-    faults.push({ path: `${path}.shippedAt`, message })
-  }
+  const faults = shippedAt === null ? [] : futureFault(`${path}.shippedAt`, shippedAt, now)
   const unknown = carriers !== null && carrier !== null && publishedSpelling(carriers, carrier) === null
   if (unknown && !hasTrackingUrl) {
     const message = `is missing; it is needed because ${carrier} is no carrier that the marketplace knows by name`
@@ -364,7 +387,7 @@ const listRawParcels = (type: string, data: unknown): Placed[] => {
 }
 
 const listRawEntries = (type: string, data: unknown, parcels: readonly Placed[]): Placed[] => {
-  if (type === settingsEventType || type === 'erp.shipment.corrected') return []
+  if (sellerEventTypes.includes(type) || type === 'erp.shipment.corrected') return []
   if (type !== 'erp.shipment.dispatched') return listObjects(data, 'lines', 'data')
   return parcels.flatMap(([path, parcel]) => listObjects(parcel, 'lines', path))
 }

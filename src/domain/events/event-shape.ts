@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { shippingSettingsSchema } from '../campaigns/shipping-settings.ts'
 import type { DecimalText } from '../orders/order.ts'
 import { normalSku } from '../values/text.ts'
-import { maxTrackingNumberLength } from './event-bounds.ts'
+import { maxInboundLength, maxInboundUnits, maxTrackingNumberLength } from './event-bounds.ts'
 
 const orderEventTypes = [
   'erp.order.accepted',
@@ -19,8 +19,14 @@ export const returnEventType = 'erp.return.refunded'
 /** The event type that concerns the seller's shipping settings. */
 export const settingsEventType = 'erp.shipping-settings.defined'
 
+/** The event type that states what was sent to the marketplace's fulfillment centers. It has no command. */
+export const inboundEventType = 'erp.inbound.shipped'
+
+/** The event types that concern a seller, not an order. */
+export const sellerEventTypes: readonly string[] = [settingsEventType, inboundEventType]
+
 /** Every event type (docs/events.md). */
-export const erpEventTypes: readonly string[] = [...orderEventTypes, returnEventType, settingsEventType]
+export const erpEventTypes: readonly string[] = [...orderEventTypes, returnEventType, ...sellerEventTypes]
 
 /** States of an event: stored and not decided yet, accepted with its commands, or rejected with a problem. */
 export const eventStates = ['received', 'accepted', 'rejected'] as const
@@ -43,6 +49,12 @@ export interface SettingsEvent {
   readonly data: z.infer<typeof settingsDefinedSchema>
 }
 
+/** An event about an inbound shipment whose shape is right. */
+export interface InboundEvent {
+  readonly type: typeof inboundEventType
+  readonly data: z.infer<typeof inboundShippedSchema>
+}
+
 /** An event that refunds units through their return, whose shape is right. */
 export interface ReturnEvent {
   readonly type: typeof returnEventType
@@ -60,7 +72,7 @@ export type OrderEvent =
 /** The subject of an event, read even from an event that has other faults. */
 export interface EventAddress {
   readonly sellerId: string | null
-  /** Null: it concerns the seller's shipping settings, or the order of a return. */
+  /** Null: it concerns the seller's shipping settings, an inbound shipment, or the order of a return. */
   readonly purchaseOrderId: string | null
   /** The return that it concerns; null: none. Its order is known once the return is stored. */
   readonly returnOrderId: string | null
@@ -133,7 +145,7 @@ const earliestShipmentMs = Date.UTC(2000, 0, 1)
 /** From here on an ISO text has a year of more than four digits, which not all parsers accept. */
 const latestShipmentMs = Date.UTC(9999, 11, 31)
 
-/** When a parcel left: an ISO text in UTC. */
+/** When something happened: an ISO text in UTC. */
 export const shippedAtSchema = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 date and time with its offset, such as 2026-03-01T09:30:00Z' })
   .transform((shippedAt, context) => {
@@ -211,6 +223,21 @@ export const returnRefundedSchema = returnAddressSchema.extend({
 export const settingsAddressSchema = z.object({ sellerId: text.nullish() })
 /** `data` of `erp.shipping-settings.defined`. */
 export const settingsDefinedSchema = settingsAddressSchema.extend({ simplifiedShippingSettings: shippingSettingsSchema })
+
+/** An entry of an inbound shipment. */
+export const inboundLineSchema = z.object({
+  sku: text.max(maxInboundLength, `must not be longer than ${maxInboundLength} characters`).transform(normalSku),
+  quantity: quantitySchema.max(maxInboundUnits, `must be at most ${maxInboundUnits}`),
+})
+/** `data` of `erp.inbound.shipped`. */
+export const inboundShippedSchema = settingsAddressSchema.extend({
+  shipmentId: z
+    .union([text, z.int().positive().transform(String)], 'must be the id of the shipment, as in the inventory log')
+    .refine((id) => id.length <= maxInboundLength, `must not be longer than ${maxInboundLength} characters`),
+  shippedAt: shippedAtSchema,
+  expectedBy: shippedAtSchema.nullish(),
+  lines: z.array(inboundLineSchema).min(1, 'must hold at least one line'),
+})
 
 /** Whether events of this type concern an order. */
 export const isOrderEventType = (type: string): type is OrderEventType => orderEventTypes.some((known) => known === type)

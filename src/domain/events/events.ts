@@ -9,6 +9,7 @@ import type {
   ShipPayload,
   ShippingSettingsContent,
 } from '../commands/command.ts'
+import { findInboundTimes, type InboundShipment } from '../inventory/inbound-receipts.ts'
 import { publishedSpelling } from '../orders/carriers.ts'
 import type { DecimalText, OrderLine, PurchaseOrder } from '../orders/order.ts'
 import { done, type LedgerCommand, type LineLedger } from '../orders/units.ts'
@@ -35,10 +36,12 @@ import {
   type dispatchedSchema,
   type EventFault,
   erpEventTypes,
+  inboundEventType,
   isOrderEventType,
   type OrderEvent,
   type OrderEventType,
   returnEventType,
+  sellerEventTypes,
   settingsEventType,
   type unfulfillableSchema,
 } from './event-shape.ts'
@@ -87,7 +90,7 @@ export const planCommands = (
   const { vocabulary } = options
   const faults: EventFault[] = [...eventFaults(event, options), ...orderFaults(event, order, ledgers, vocabulary)]
   const content = event.content === null || isOtherEvent(event.content) ? null : event.content
-  if (event.type === settingsEventType || event.type === returnEventType) faults.push(foreignType)
+  if (sellerEventTypes.includes(event.type) || event.type === returnEventType) faults.push(foreignType)
   const kind = isOrderEventType(event.type) ? commandKinds[event.type] : null
   if (kind === null || kind === 'acknowledge') {
     if (content === null || faults.length > 0) return { ok: false, faults }
@@ -143,7 +146,7 @@ const noCorrections: EventFault = {
 }
 
 const isOtherEvent = (content: EventContent): content is Exclude<EventContent, OrderEvent> =>
-  content.type === settingsEventType || content.type === returnEventType
+  content.type === settingsEventType || content.type === inboundEventType || content.type === returnEventType
 
 /** Faults of units that cannot be refunded, with the refunds of their lines before. */
 const withRefunds = (
@@ -219,6 +222,18 @@ export const planSettings = (
   const { settingsCarriers } = options.vocabulary
   const simplifiedShippingSettings = withPublishedCarriers(content.data.simplifiedShippingSettings, settingsCarriers)
   return { ok: true, command: { kind: 'create-shipping-settings', payload: { simplifiedShippingSettings } } }
+}
+
+/** The inbound shipment that an event states, or every fault. It has no command. */
+export const planInbound = (
+  event: ReadEvent,
+  options: EventOptions,
+): { readonly ok: true; readonly shipment: InboundShipment } | { readonly ok: false; readonly faults: readonly EventFault[] } => {
+  const faults = eventFaults(event, options)
+  const content = event.content?.type === inboundEventType ? event.content : null
+  if (content === null || faults.length > 0) return { ok: false, faults }
+  const { shipmentId, shippedAt, expectedBy, lines } = content.data
+  return { ok: true, shipment: { shipmentId, ...findInboundTimes(shippedAt, expectedBy ?? null), lines } }
 }
 
 /** The fault of an event that is about something else. */

@@ -9,6 +9,7 @@ import {
   type ReturnedLine,
 } from '../orders/returned-units.ts'
 import type { LineLedger } from '../orders/units.ts'
+import { checkMoneyLeft } from '../refunds/refund-money.ts'
 import { productShare, refundOfSlots, sameCurrency, slotsWithMoney } from '../refunds/refunds.ts'
 import { allot } from '../sync/allotment.ts'
 import { eventFaults, type ReadEvent } from './event-reading.ts'
@@ -118,8 +119,7 @@ export const planReturnRefund = (
 
   const reasons = new Map(event.entries.map((entry) => [entry.path, entry.returned?.reason ?? null]))
   const payload: RefundReturnPayload = {
-    returnOrderId,
-    customerOrderId,
+    ...{ returnOrderId, customerOrderId },
     lines: pieces.map((piece) => ({
       lineNumber: piece.lineNumber,
       returnLineNumber: piece.line.returnLineNumber,
@@ -129,6 +129,8 @@ export const planReturnRefund = (
       slots: [...piece.slots],
     })),
   }
+  const spent = checkMoneyLeft(payload, order, order)
+  if (spent.length > 0) return { ok: false, faults: spent.map((message) => ({ path: 'data.lines', message })) }
   return {
     ok: true,
     commands: [{ kind: 'refund-return', purchaseOrderId: order.purchaseOrderId, payload }],
@@ -147,14 +149,17 @@ const exceptionFault = (path: string, ledgers: readonly ReturnedLedger[]): Event
 const findLine = (order: PurchaseOrder, lineNumber: string): OrderLine | undefined =>
   order.lines.find((candidate) => candidate.lineNumber === lineNumber)
 
-/** The product charge of a piece with its tax, as the marketplace is expected to give it back; empty if the charges of the line cannot be worked with. */
+/**
+ * The product charge of a piece with its tax, as the marketplace is expected to give it back, whether so much is left or not; empty if the charges of the line
+ * cannot be worked with.
+ */
 const expectedCharges = (
   order: PurchaseOrder,
   { lineNumber, slots }: ReturnedPiece,
   { vocabulary }: PlanOptions,
 ): RefundCharge[] => {
   const line = findLine(order, lineNumber)
-  const refund = line === undefined ? null : refundOfSlots(line, slots, vocabulary)
+  const refund = line === undefined ? null : refundOfSlots({ ...line, refundedAmount: '0' }, slots, vocabulary)
   if (refund?.ok !== true) return []
   return refund.charges.filter(({ chargeType }) => chargeType.toUpperCase() === vocabulary.productCharge)
 }

@@ -58,10 +58,12 @@ export interface LogExplanation<Entry> {
   readonly certainty: Certainty
   /** Entries that may be extra, in the order in which they were given; none when units are missing, since those are not in the log. */
   readonly entries: readonly Entry[]
+  /** What copies of entries of the kind add to the stock by the log, whether or not they make the difference; negative when they remove units. */
+  readonly copiedUnits: number
 }
 
 /** Effect of a unit of the kind on the stock. */
-const directions: UnitsByKind = { sold: -1, returned: 1, lost: -1, found: 1, damaged: -1, other: 1 }
+export const directions: UnitsByKind = { sold: -1, returned: 1, lost: -1, found: 1, damaged: -1, other: 1 }
 
 const unitsAs = (report: ReportedUnits, outgoing: (units: number) => number): UnitsByKind => ({
   sold: outgoing(report.sold),
@@ -202,19 +204,20 @@ export const explainByLog = <Entry extends ComparableEntry>(
   reasons?: ReasonMap,
 ): LogExplanation<Entry> => {
   const surplus = -difference
-  const nothing = { certainty: 'unknown', entries: [] } as const
+  const ofKind = entries.filter((entry) => findMovementKind(entry, reasons) === kind)
+  const copies = copiesIn(ofKind)
+  const copiedUnits = copies.reduce((sum, entry) => sum + entry.changedUnits, 0)
+  const nothing = { certainty: 'unknown', entries: [], copiedUnits } as const
   if (kind !== 'other' && surplus < 0) return { verdict: 'missing', ...nothing }
 
   const countMovedUnits = (entry: Entry): number => directions[kind] * entry.changedUnits
-  const ofKind = entries.filter((entry) => findMovementKind(entry, reasons) === kind)
   if (reportUnits === 0 && ofKind.every((entry) => Math.sign(countMovedUnits(entry)) === Math.sign(surplus))) {
-    return { verdict: 'extra', certainty: 'certain', entries: ofKind }
+    return { verdict: 'extra', certainty: 'certain', entries: ofKind, copiedUnits }
   }
-  const copies = copiesIn(ofKind)
-  if (copies.reduce((sum, entry) => sum + countMovedUnits(entry), 0) === surplus) {
-    return { verdict: 'extra', certainty: 'likely', entries: copies }
+  if (directions[kind] * copiedUnits === surplus) {
+    return { verdict: 'extra', certainty: 'likely', entries: copies, copiedUnits }
   }
   const single = ofKind.filter((entry) => countMovedUnits(entry) === surplus)
-  if (single.length > 0) return { verdict: 'extra', certainty: 'possible', entries: single }
+  if (single.length > 0) return { verdict: 'extra', certainty: 'possible', entries: single, copiedUnits }
   return { verdict: kind === 'other' ? 'missing' : 'extra', ...nothing }
 }

@@ -1,6 +1,6 @@
 import { addMonths } from '../values/calendar.ts'
 import { movementKinds } from './log-reasons.ts'
-import { type Certainty, type DiscrepancyKind, isMovementKind, stockEffect } from './reconciliation.ts'
+import { type DiscrepancyKind, isMovementKind, stockEffect } from './reconciliation.ts'
 
 /**
  * Units that are missing without an explanation, derived from the open differences of one SKU over all its months: those that the stock
@@ -13,24 +13,51 @@ export interface OpenDifference {
   readonly month: string
   readonly kind: DiscrepancyKind
   readonly difference: number
-  readonly certainty: Certainty | null
+  /** What copies in the log, entries that are identical except for their ids, add to the stock; negative when they remove units. */
+  readonly copiedUnits: number
   /** The month's report has a row of the SKU. */
   readonly listed: boolean
+  /** The month's report counts the whole month. */
+  readonly complete: boolean
 }
+
+/**
+ * Why units that the stock lacks are not claimed.
+ *
+ * - log-copy: the log may hold a copy of an entry.
+ * - cut-off: the report counts a movement in one month, the log in the month next to it.
+ * - other-month: a later month restores the units, or the month before had as many too many.
+ * - no-row: the report has no row of the SKU.
+ * - incomplete-month: the month's report does not count the whole month yet.
+ */
+export const uncertainReasons = ['log-copy', 'cut-off', 'other-month', 'no-row', 'incomplete-month'] as const
+
+/** A reason of {@link uncertainReasons}. */
+export type UncertainReason = (typeof uncertainReasons)[number]
+
+/** Units by the reason why they are uncertain; reasons without units are left out. */
+export type UncertainUnits = Readonly<Partial<Record<UncertainReason, number>>>
 
 /** Units of one month. */
 export interface Shortage {
   /** Missing, without a movement that explains it. */
   readonly unexplained: number
-  /** Possibly missing: an entry of the log may be a duplicate, another month restores them, or the report has no row. */
-  readonly uncertain: number
+  /** Those of them that came back from customers by the log, and that the report does not count. */
+  readonly returned: number
+  /** Possibly missing. */
+  readonly uncertain: UncertainUnits
 }
 
 /** A month's effects on the stock, during their classification. */
 interface MonthEffects {
   /** Of each kind; shifts between months take from it. */
   readonly byKind: Map<DiscrepancyKind, number>
-  uncertain: number
+  readonly uncertain: Map<UncertainReason, number>
+  readonly complete: boolean
+}
+
+const addUncertain = ({ uncertain }: MonthEffects, reason: UncertainReason, units: number): void => {
+  if (units > 0) uncertain.set(reason, (uncertain.get(reason) ?? 0) + units)
 }
 
 const admittedKinds: ReadonlySet<DiscrepancyKind> = new Set(['lost', 'damaged'])
@@ -40,13 +67,19 @@ const counterparts = ['lost', 'damaged', 'sold', 'other', 'balance'] as const
 
 const effectsByMonth = (open: readonly OpenDifference[]): ReadonlyMap<string, MonthEffects> => {
   const months = new Map<string, MonthEffects>()
-  for (const { month, kind, difference, certainty, listed } of open) {
-    const effects = months.get(month) ?? { byKind: new Map<DiscrepancyKind, number>(), uncertain: 0 }
+  for (const { month, kind, difference, copiedUnits, listed, complete } of open) {
+    const effects = months.get(month) ?? { byKind: new Map(), uncertain: new Map(), complete }
     months.set(month, effects)
     const effect = stockEffect(kind, difference)
-    // A copy in the log moved nothing, and a report without a row says nothing of the stock: neither settles a shortage of another kind.
-    if (certainty === 'likely' || kind === 'row' || !listed) effects.uncertain += Math.max(0, -effect)
-    else effects.byKind.set(kind, effect)
+    // A report without a row says nothing of the stock, so it does not settle a shortage of another kind.
+    if (kind === 'row' || !listed) {
+      addUncertain(effects, 'no-row', -effect)
+      continue
+    }
+    // A copy in the log moved nothing. As far as it makes the difference, the difference neither lacks units nor settles a shortage.
+    const copied = effect * copiedUnits < 0 ? Math.min(Math.abs(effect), Math.abs(copiedUnits)) : 0
+    if (effect < 0) addUncertain(effects, 'log-copy', copied)
+    effects.byKind.set(kind, effect - Math.sign(effect) * copied)
   }
   return months
 }
@@ -63,7 +96,7 @@ const takeShifts = (months: ReadonlyMap<string, MonthEffects>): void => {
       byKind.set(kind, effect - Math.sign(effect) * units)
       next.byKind.set(kind, other - Math.sign(other) * units)
       const lacking = effect < 0 ? months.get(month) : next
-      if (lacking !== undefined && !admittedKinds.has(kind)) lacking.uncertain += units
+      if (lacking !== undefined && !admittedKinds.has(kind)) addUncertain(lacking, 'cut-off', units)
     }
   }
 }
@@ -97,32 +130,35 @@ const sumAll = ({ byKind }: MonthEffects): number => {
 /**
  * Units that lack in each month that has differences. Within a month movements under the wrong kind, and a wrong cell that another one makes
  * good, count for nothing: a loss that the log calls otherwise hides no other one. Units that come again in a later month are settled, the
- * youngest shortage first; units too many settle what lacks in the month right after. What was settled is uncertain, not unexplained.
+ * youngest shortage first; units too many settle what lacks in the month right after. What was settled is uncertain, not unexplained, and so
+ * is what lacks in a month that its report does not count to its end.
  */
 export const sumShortages = (open: readonly OpenDifference[]): ReadonlyMap<string, Shortage> => {
   const months = effectsByMonth(open)
   takeShifts(months)
-  const unsettled: { readonly month: string; units: number }[] = []
-  const lacking = new Map<string, number>()
+  const unsettled: { readonly month: string; readonly effects: MonthEffects; units: number }[] = []
   let before: { readonly month: string; readonly surplus: number } | null = null
-  for (const month of [...months.keys()].sort()) {
-    const effects = months.get(month)
-    const sum = effects === undefined ? 0 : sumAll(effects)
+  for (const [month, effects] of [...months].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const sum = sumAll(effects)
+    const lacking = Math.max(0, -sum)
     let surplus = Math.max(0, sum)
     const surplusBefore = before !== null && addMonths(before.month, 1) === month ? before.surplus : 0
-    lacking.set(month, Math.max(0, -sum))
-    unsettled.push({ month, units: Math.max(0, Math.max(0, -sum) - surplusBefore) })
+    const offset = Math.min(lacking, surplusBefore)
+    addUncertain(effects, 'other-month', offset)
+    if (!effects.complete) addUncertain(effects, 'incomplete-month', lacking - offset)
+    unsettled.push({ month, effects, units: effects.complete ? lacking - offset : 0 })
     for (const shortage of unsettled.toReversed()) {
       const settled = Math.min(shortage.units, surplus)
       shortage.units -= settled
+      addUncertain(shortage.effects, 'other-month', settled)
       surplus -= settled
     }
     before = { month, surplus }
   }
   return new Map(
-    unsettled.map(({ month, units }) => {
-      const settled = (lacking.get(month) ?? 0) - units
-      return [month, { unexplained: units, uncertain: settled + (months.get(month)?.uncertain ?? 0) }]
+    unsettled.map(({ month, effects, units }) => {
+      const returned = Math.min(units, Math.max(0, -(effects.byKind.get('returned') ?? 0)))
+      return [month, { unexplained: units, returned, uncertain: Object.fromEntries(effects.uncertain) }]
     }),
   )
 }

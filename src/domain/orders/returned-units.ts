@@ -1,4 +1,4 @@
-import { isInFlight } from '../commands/command.ts'
+import { isInFlight, isReleased } from '../commands/command.ts'
 import type { OrderBaseline } from '../commands/evidence.ts'
 import type { PurchaseOrder } from './order.ts'
 import type { LedgerCommand } from './units.ts'
@@ -76,7 +76,7 @@ export const listReturnedLedgers = (
   commands: readonly LedgerCommand[],
 ): readonly ReturnedLedger[] => {
   const credits = commands.flatMap((command) =>
-    command.kind === 'refund' && command.state !== 'rejected'
+    command.kind === 'refund' && !isReleased(command.state)
       ? command.payload.lines.map(({ lineNumber, quantity }) => ({ lineNumber, at: command.createdAt ?? null, left: quantity }))
       : [],
   )
@@ -88,10 +88,12 @@ export const listReturnedLedgers = (
     for (const command of commands) {
       const units = unitsOfLine(command, line)
       if (command.state === 'pending') pending += units
-      else if (units > 0 && isInFlight(command.state)) {
+      else if (units > 0 && (isInFlight(command.state) || command.state === 'predicted')) {
         // Without a baseline only the report can be counted from: units then count twice rather than not at all.
         const before = command.returnBaseline?.[line.returnLineNumber] ?? line.refunded ?? 0
-        through = Math.max(through, Math.max(before, confirmed) + units)
+        // Several predictions may be open, each on top of the ones before it.
+        const from = command.state === 'predicted' ? Math.max(before, confirmed, through) : Math.max(before, confirmed)
+        through = Math.max(through, from + units)
       }
     }
     let credited = 0
@@ -114,8 +116,8 @@ export const availableOfReturn = ({ line, refunded, pending }: ReturnedLedger): 
 export const describeReturned = (ledger: ReturnedLedger): string => {
   const { line, refunded, credited, pending } = ledger
   const left = availableOfReturn(ledger)
-  const parts = [`${line.quantity} returned`, `${refunded} refunded`]
-  if (credited > 0) parts.push(`${credited} of them through the order`)
+  const parts = [`${line.quantity} returned`, `${refunded - credited} refunded through the return`]
+  if (credited > 0) parts.push(`${credited} refunded through the order`)
   if (pending > 0) parts.push(`${pending} more in progress`)
   return `line ${line.returnLineNumber} of the return has ${left} unit${left === 1 ? '' : 's'} left to refund (${parts.join(', ')})`
 }

@@ -1,5 +1,5 @@
 import type { CommandState, LineQuantity, OrderCommandContent, UnitKind } from '../commands/command.ts'
-import { isInFlight, listUnits, unitKinds } from '../commands/command.ts'
+import { isInFlight, isReleased, listUnits, unitKinds } from '../commands/command.ts'
 import type { LineUnits, PurchaseOrder } from './order.ts'
 
 /** An unsettled command whose request may have taken effect on this line. */
@@ -25,8 +25,24 @@ export interface LineLedger {
   /** Reserved by commands whose request has not been sent. */
   readonly pending: { readonly ship: number; readonly cancel: number; readonly refund: number }
   readonly inFlight: InFlightUnits | null
-  /** Units of the line (0 to ordered - 1) whose money our own refunds hold, in every state except rejected; see refunds.ts. */
+  /** Units of the line (0 to ordered - 1) whose money our own refunds hold, until their units are released; see refunds.ts. */
   readonly refundSlots: readonly number[]
+  /** Left out: no command of the order was predicted, and it was not placed in shadow mode. */
+  readonly shadow?: ShadowUnits
+}
+
+/** Units of a line by what is done to them. */
+type ProcessedUnits = Readonly<Record<'shipped' | 'cancelled' | 'refunded', number>>
+
+/** The units of a line in shadow mode, where another system does what our commands predict, before or after them. */
+interface ShadowUnits {
+  /** The minimum that the line shows once everything has happened that was predicted. */
+  readonly predicted: ProcessedUnits
+  /**
+   * Reported units of an order that was placed in shadow mode, which no command of ours explains: the other system may have been faster than the event that
+   * predicts them, so they do not count against a command of the same kind.
+   */
+  readonly others: ProcessedUnits
 }
 
 /** The parts of a stored command that the ledger needs. */
@@ -76,10 +92,20 @@ const countNames = { ship: 'shipped', cancel: 'cancelled', refund: 'refunded' } 
 /**
  * Builds the ledgers of an order from what the marketplace reported and from our commands on it, in any order.
  *
- * A confirmed command proves `baseline + its units`, so that an effect counts even while the stored order is older than it.
+ * A confirmed command proves `baseline + its units`, so that an effect counts even while the stored order is older than it. Predicted commands are in their
+ * order: several may be open, so each predicts its units on top of its baseline, and those of the later ones on top of them.
+ *
+ * @param shadowSince since when the seller is in shadow mode; null: it is not
  */
-export const buildLedgers = (order: PurchaseOrder, commands: readonly LedgerCommand[]): LineLedger[] => {
+export const buildLedgers = (
+  order: PurchaseOrder,
+  commands: readonly LedgerCommand[],
+  shadowSince: Date | null = null,
+): LineLedger[] => {
+  const isShadowed = shadowSince !== null && order.orderDate !== null && order.orderDate >= shadowSince
   return order.lines.map((line) => {
+    const predicted = { shipped: 0, cancelled: 0, refunded: 0 }
+    let hasPredicted = false
     const confirmed = { shipped: 0, cancelled: 0, refunded: 0 }
     const proven = { shipped: 0, cancelled: 0, refunded: 0 }
     const pending = { ship: 0, cancel: 0, refund: 0 }
@@ -88,7 +114,7 @@ export const buildLedgers = (order: PurchaseOrder, commands: readonly LedgerComm
     for (const command of commands) {
       // A correction gives shipped units another tracking number: it neither takes nor frees any.
       const kind = unitKinds[command.kind]
-      if (kind === null || command.state === 'rejected') continue
+      if (kind === null || isReleased(command.state)) continue
       const quantity = listUnits(command.payload).find((entry) => entry.lineNumber === line.lineNumber)?.quantity
       if (quantity === undefined) continue
       if (command.kind === 'refund' || command.kind === 'refund-return') {
@@ -100,6 +126,10 @@ export const buildLedgers = (order: PurchaseOrder, commands: readonly LedgerComm
         const count = countNames[kind]
         confirmed[count] += quantity
         proven[count] = Math.max(proven[count], (baseline?.[count] ?? 0) + quantity)
+      } else if (command.state === 'predicted') {
+        const count = countNames[kind]
+        hasPredicted = true
+        predicted[count] = Math.max(predicted[count], baseline?.[count] ?? 0) + quantity
       } else if (isInFlight(command.state)) {
         // Without a baseline only the report can be counted from: units then count twice rather than not at all.
         inFlight = { kind, quantity, baseline: baseline ?? line.units }
@@ -107,7 +137,7 @@ export const buildLedgers = (order: PurchaseOrder, commands: readonly LedgerComm
         pending[kind] += quantity
       }
     }
-    return {
+    const ledger: LineLedger = {
       lineNumber: line.lineNumber,
       sku: line.sku,
       ordered: line.ordered,
@@ -121,7 +151,18 @@ export const buildLedgers = (order: PurchaseOrder, commands: readonly LedgerComm
       inFlight,
       refundSlots: refundSlots.sort((a, b) => a - b),
     }
+    if (!hasPredicted && !isShadowed) return ledger
+    const none = { shipped: 0, cancelled: 0, refunded: 0 }
+    const expected: LineLedger = { ...ledger, shadow: { predicted, others: none } }
+    return isShadowed ? { ...ledger, shadow: { predicted, others: countOthers(expected) } } : expected
   })
+}
+
+/** Reported units that our commands do not explain. */
+const countOthers = (ledger: LineLedger): ProcessedUnits => {
+  const ours = { ...ledger, reported: { acknowledged: 0, shipped: 0, cancelled: 0, refunded: 0 } }
+  const countBeyond = (kind: UnitKind): number => Math.max(0, ledger.reported[countNames[kind]] - done(ours, kind))
+  return { shipped: countBeyond('ship'), cancelled: countBeyond('cancel'), refunded: countBeyond('refund') }
 }
 
 /**
@@ -131,10 +172,10 @@ export const buildLedgers = (order: PurchaseOrder, commands: readonly LedgerComm
  */
 export const done = (ledger: LineLedger, kind: UnitKind): number => {
   const count = countNames[kind]
-  const { reported, confirmed, inFlight } = ledger
+  const { reported, confirmed, inFlight, shadow } = ledger
   // All confirmed commands were confirmed before the one in flight left: commands of an order run one at a time.
   const landed = inFlight?.kind === kind ? Math.max(inFlight.baseline[count], confirmed[count]) + inFlight.quantity : 0
-  return Math.max(reported[count], confirmed[count], landed)
+  return Math.max(reported[count], confirmed[count], landed, shadow?.predicted[count] ?? 0)
 }
 
 /** Units of this kind that are done, may be done, or are reserved. */
@@ -155,11 +196,12 @@ export const available = (ledger: LineLedger, kind: UnitKind): number => {
 }
 
 const roomFor = (ledger: LineLedger, kind: UnitKind, count: (ledger: LineLedger, kind: UnitKind) => number): number => {
+  const others = ledger.shadow?.others[countNames[kind]] ?? 0
   const room =
     kind === 'refund'
       ? count(ledger, 'ship') - count(ledger, 'refund')
       : ledger.ordered - count(ledger, 'ship') - count(ledger, 'cancel')
-  return Math.max(0, room)
+  return Math.max(0, room + others)
 }
 
 /** Reserves all that is asked, or nothing and says every fault. Entries are served in their order. */

@@ -1,5 +1,5 @@
 import { Decimal } from 'decimal.js'
-import type { RefundPayload, RefundReturnPayload } from '../commands/command.ts'
+import { isReleased, type RefundPayload, type RefundReturnPayload } from '../commands/command.ts'
 import type { OrderLine, PurchaseOrder } from '../orders/order.ts'
 import { done, type LedgerCommand, type LineLedger } from '../orders/units.ts'
 import { minorDigits, paidOn, refundTotal } from './refunds.ts'
@@ -51,7 +51,7 @@ export const describeRefunds = (line: OrderLine, ledger: LineLedger, commands: r
   const digits = minorDigits(currency) ?? undefined
   const shown = (money: Decimal.Value): string => `${new Exact(money).toFixed(digits)} ${currency}`.trim()
   const refunds = commands.flatMap((command) => {
-    if ((command.kind !== 'refund' && command.kind !== 'refund-return') || command.state === 'rejected') return []
+    if ((command.kind !== 'refund' && command.kind !== 'refund-return') || isReleased(command.state)) return []
     const lines = [...command.payload.lines].filter(({ lineNumber }) => lineNumber === line.lineNumber)
     if (lines.length === 0) return []
     const units = lines.reduce((sum, { quantity }) => sum + quantity, 0)

@@ -1,3 +1,5 @@
+import { alarmThresholds } from '../alarms/alarm-rules.ts'
+
 /** A setting that says how often something runs: its variable, and what holds where that is not set. */
 export interface IntervalSetting<Variable extends string = string> {
   readonly variable: Variable
@@ -30,6 +32,14 @@ export const pollIntervals = {
 
 /** All of {@link pollIntervals}. */
 export const intervalSettings: readonly IntervalSetting[] = Object.values(pollIntervals)
+
+/**
+ * Maximum interval of the polls of orders while notifications arrive: half of the time after which a stream counts as behind, so that a rarer poll never does.
+ */
+export const maxNotifiedIntervalMs = alarmThresholds.behindForMs / 2
+
+/** Time since the last notification of a seller about an order within which its notifications arrive. */
+export const notifiedWithinMs = 3_600_000
 
 /** What the settings say, by their variables; `off`: never by itself. One that is left out is as it ordinarily is. */
 export type Intervals = Readonly<Partial<Record<string, number | 'off'>>>

@@ -8,6 +8,7 @@ export const retainedData = [
   'alarms',
   'quarantine',
   'deliveries',
+  'notifications',
   'log-entries',
 ] as const
 /** One of {@link retainedData}. */
@@ -48,6 +49,7 @@ export const retentionRules: Readonly<Record<RetainedData, RetentionRule>> = {
   alarms: { variable: 'RETAIN_ALARMS', defaultMs: 400 * dayMs, ...anyLength },
   quarantine: { variable: 'RETAIN_QUARANTINE', defaultMs: 400 * dayMs, ...anyLength },
   deliveries: { variable: 'RETAIN_DELIVERIES', defaultMs: 30 * dayMs, ...anyLength },
+  notifications: { variable: 'RETAIN_NOTIFICATIONS', defaultMs: 30 * dayMs, ...anyLength },
   'log-entries': {
     variable: 'RETAIN_LOG_ENTRIES',
     defaultMs: 800 * dayMs,

@@ -43,6 +43,9 @@ const partsOfMonth = (month: string): readonly [year: number, month: number] => 
   return [Number(year), Number(number)]
 }
 
+/** The day of an instant in UTC, as `YYYY-MM-DD`. */
+export const toUtcDay = (instant: Date): string => instant.toISOString().slice(0, 'yyyy-mm-dd'.length)
+
 /**
  * The calendar day so many days later, or earlier when `days` is negative.
  * @throws RangeError when `day` is no calendar day

@@ -58,6 +58,8 @@ export interface SettingsForm {
 export interface ReturnWords {
   /** Statuses of returned units that have arrived at the return center, in upper case; compared without case. */
   readonly arrived: readonly string[]
+  /** Statuses and refund statuses of returned units that are refunded; written and compared as `arrived`. */
+  readonly refunded: readonly string[]
   /** So many hours after the arrival of returned units the seller must have refunded them; then the marketplace does it. */
   readonly refundWithinHours: number
 }

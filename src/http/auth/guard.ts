@@ -4,6 +4,7 @@ import { anonymousCaller, apiKeyId, type Caller, operatorCaller, signingCaller }
 import type { FailedKeys } from './failed-keys.ts'
 import { KeyCheck, parseCredential } from './key-check.ts'
 import type { KeyRing } from './keys.ts'
+import { readParameter } from './needs.ts'
 import { isCrossOrigin, isLoopbackHost, isPageNavigation, isRead, isSecure, namesOrigin } from './request-origin.ts'
 import { type Sessions, sessionCookie, sessionToken } from './sessions.ts'
 
@@ -13,6 +14,8 @@ export type Access =
   | 'open'
   /** Callers that sign the body, or that have a named key: events. If events need no signature: as `key`. */
   | 'signed'
+  /** Callers that prove with the secret of the seller `:sellerId` to be its marketplace, which the route verifies. If it has no secret: as `key`. */
+  | 'proven'
   /** Callers with a key, or with a session that was opened with one. */
   | 'key'
   /** As `key`; the key may be the password of HTTP Basic. A browser that opens a page without either is redirected to the sign-in. */
@@ -30,6 +33,8 @@ export interface GuardOptions {
   readonly apiKey: string | null
   /** Whether events must be signed. */
   readonly signed: boolean
+  /** Whether the notifications about a seller must be proven. */
+  readonly provesNotifications: (sellerId: string) => boolean
   readonly keys: Pick<KeyRing, 'find' | 'refreshAndFind' | 'noteUsed'>
   readonly sessions: Pick<Sessions, 'find'>
   readonly failedKeys: FailedKeys
@@ -55,7 +60,7 @@ export interface Guard {
 }
 
 /** The guard of a server. */
-export const createGuard = ({ apiKey, signed, keys, sessions, failedKeys }: GuardOptions): Guard => {
+export const createGuard = ({ apiKey, signed, provesNotifications, keys, sessions, failedKeys }: GuardOptions): Guard => {
   const keyCheck = new KeyCheck({ apiKey, keys, failedKeys })
 
   const requireLoopback = (request: FastifyRequest): void => {
@@ -88,6 +93,8 @@ export const createGuard = ({ apiKey, signed, keys, sessions, failedKeys }: Guar
   const findCaller = async (request: FastifyRequest, reply: FastifyReply): Promise<Caller | null> => {
     const { access = 'key' } = request.routeOptions.config
     if (access === 'open') return anonymousCaller
+    // The Authorization header contains the proof, and no key.
+    if (access === 'proven' && provesNotifications(readParameter(request, 'sellerId'))) return signingCaller
     requireLoopback(request)
     const isBrowserRoute = access === 'browser'
     const refuse = (detail: string): Problem => {

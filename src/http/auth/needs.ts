@@ -33,6 +33,7 @@ const nouns: Readonly<Record<OwnedThing, string>> = {
   command: 'command',
   quarantined: 'quarantined record',
   alarm: 'alarm',
+  claim: 'claim',
 }
 
 /** Checks the scope of the caller, before the body is read. @throws Problem */
@@ -49,7 +50,8 @@ export const checkNeeds = ({ caller, routeOptions }: FastifyRequest): void => {
   if (concerns === 'all') requireAllSellers(caller)
 }
 
-const readParameter = (request: FastifyRequest, name: string): string => {
+/** A parameter of the path. */
+export const readParameter = (request: FastifyRequest, name: string): string => {
   const { params } = request
   const value: unknown = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined
   return String(value)
@@ -82,7 +84,8 @@ const checkSellers = async (sql: SqlRunner, request: FastifyRequest): Promise<vo
     }
     case 'command':
     case 'quarantined':
-    case 'alarm': {
+    case 'alarm':
+    case 'claim': {
       const id = readParameter(request, 'id')
       if (!mayAccessSeller(caller, await findSeller(sql, concerns, id)))
         throw new Problem('not-found', { detail: `There is no ${nouns[concerns]} ${id}.` })

@@ -1,8 +1,33 @@
 import { z } from 'zod'
-import { countNamedByDay, namingSources } from '../../store/orders/named-orders.ts'
+import { namingSources } from '../../domain/orders/named-orders.ts'
+import { addDays, toUtcDay } from '../../domain/values/calendar.ts'
+import { countNamedByDay, maxShownIds } from '../../store/orders/named-orders.ts'
 import { type App, problems } from '../app.ts'
 import { resolveSellerFilter } from '../auth/caller.ts'
 import type { RouteParts } from './parts.ts'
+
+const maxDays = 365
+const firstIds = `The first ${maxShownIds}, by id.`
+
+/** A day of the filter. Earlier ones would leave the range of Postgres when days are subtracted. */
+const filterDay = z.iso.date().refine((day) => day >= '1970-01-01', 'must be 1970-01-01 or later')
+
+const namedDay = z
+  .object({
+    sellerId: z.string(),
+    source: z.enum(namingSources),
+    day: z.iso.date(),
+    named: z.int(),
+    stored: z.int(),
+    missing: z.int().meta({ description: 'Not stored yet; each is requested by its id.' }),
+    explained: z.int().meta({ description: 'Not stored, for a known reason.' }),
+    missingIds: z.array(z.string()).readonly().meta({ description: firstIds }),
+    explanations: z
+      .array(z.object({ purchaseOrderId: z.string(), reason: z.string() }))
+      .readonly()
+      .meta({ description: firstIds }),
+  })
+  .meta({ id: 'NamedDay' })
 
 /** Whether the orders that other sources name are stored. */
 export const completenessRoutes = (app: App, { services }: RouteParts): void => {
@@ -12,30 +37,33 @@ export const completenessRoutes = (app: App, { services }: RouteParts): void => 
     config: { needs: ['read', 'own'] },
     schema: {
       tags: ['orders'],
-      summary: 'Orders that returns, the inventory log and events have named, by day, and which of them are not stored',
+      summary:
+        'Orders that returns, the inventory log, settlement reports, events and notifications have named, by day and source, and what has become of them',
       querystring: z.object({
         sellerId: z.string().optional(),
-        days: z.coerce.number().int().min(1).max(365).default(45),
+        source: z.enum(namingSources).optional(),
+        from: filterDay.optional().meta({ description: 'The first day (UTC). Without it, `days` counts.' }),
+        to: filterDay.optional().meta({ description: 'The last day (UTC). Default: today.' }),
+        days: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(maxDays)
+          .default(45)
+          .meta({ description: 'Number of days before `to`, if `from` is not given.' }),
       }),
       response: {
         200: z.object({
-          items: z.array(
-            z.object({
-              sellerId: z.string(),
-              source: z.enum(namingSources),
-              day: z.iso.date(),
-              named: z.int(),
-              stored: z.int(),
-              missing: z.int(),
-              missingIds: z.array(z.string()).readonly().meta({ description: 'The first twenty missing ones.' }),
-            }),
-          ),
+          items: z.array(namedDay),
         }),
         ...problems(),
       },
     },
-    handler: async ({ query, caller }) => ({
-      items: [...(await countNamedByDay(services.database, resolveSellerFilter(caller, query.sellerId), query.days))],
-    }),
+    handler: async ({ query, caller }) => {
+      const { sellerId, source = null, to = toUtcDay(new Date()), days } = query
+      const from = query.from ?? addDays(to, -days)
+      const filter = { sellerId: resolveSellerFilter(caller, sellerId), from, to, source }
+      return { items: [...(await countNamedByDay(services.database, filter))] }
+    },
   })
 }

@@ -31,7 +31,7 @@ const listed = buildList('events', listedEventSchema, bigintKey, {
   state: eventStateSchema.optional(),
   type: textFilter('Of this type, such as `erp.shipment.dispatched`.'),
   sellerId: textFilter('Of this seller.'),
-  purchaseOrderId: textFilter('About this purchase order.'),
+  purchaseOrderId: textFilter('About this purchase order, or about a return of it.'),
   source: textFilter('Of this source.'),
   id: textFilter('With this id.'),
   receivedFrom: fromSchema('Received'),

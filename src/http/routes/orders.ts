@@ -1,10 +1,4 @@
 import { z } from 'zod'
-import type { PurchaseOrder } from '../../domain/orders/order.ts'
-import { available, type LineLedger } from '../../domain/orders/units.ts'
-import { mask, masked, maskedAddress } from '../../domain/values/masking.ts'
-import { readChangesOfOrder } from '../../store/changes/changes.ts'
-import { readLedgers } from '../../store/commands/command-ledgers.ts'
-import { listOrderCommands } from '../../store/commands/command-queries.ts'
 import { readOverview, readThroughput } from '../../store/commands/operator-queries.ts'
 import type { Database } from '../../store/db/database.ts'
 import { recordAct } from '../../store/keys/audit.ts'
@@ -16,15 +10,22 @@ import {
   orderOutcomes,
   orderSorts,
   readOrderStates,
-  readOrderSummary,
-  readOrderVersions,
 } from '../../store/orders/order-queries.ts'
 import { readOrder } from '../../store/orders/stored-orders.ts'
 import { type App, problems } from '../app.ts'
 import { type Caller, filterAccessible, resolveActor, resolveSellerFilter } from '../auth/caller.ts'
-import { maskChange, maskCommand } from '../masking.ts'
+import { orderNotFound, pickBuyer, readOrderAnswer, readPastOrderAnswer } from '../order-answer.ts'
 import { Problem } from '../problems.ts'
-import { buildList, flagSchema, fromSchema, searchFilter, skuFilter, textFilter, toSchema } from '../schemas/lists.ts'
+import {
+  buildList,
+  flagSchema,
+  fromSchema,
+  instantSchema,
+  searchFilter,
+  skuFilter,
+  textFilter,
+  toSchema,
+} from '../schemas/lists.ts'
 import {
   actorSchema,
   buyerSchema,
@@ -94,21 +95,11 @@ const orders = buildList('orders', orderSummarySchema, positionSchema, {
         'Default: by seller and purchase order id.',
     }),
 })
-const versionLimit = 50
-const changeLimit = 1_000
 const maxHours = 168
 const maxDays = 31
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 const sellerOfOrder = z.string().optional().meta({ description: 'Required when several sellers have an order with this id.' })
-
-const toLedgerAnswer = (ledger: LineLedger) => ({
-  reported: ledger.reported,
-  confirmed: ledger.confirmed,
-  reserved: ledger.pending,
-  inFlight: ledger.inFlight,
-  available: { ship: available(ledger, 'ship'), cancel: available(ledger, 'cancel'), refund: available(ledger, 'refund') },
-})
 
 const buildFilter = (
   caller: Caller,
@@ -134,26 +125,6 @@ const buildFilter = (
   sort: query.sort ?? null,
 })
 
-type Buyer = Pick<PurchaseOrder, 'customerName' | 'customerEmail' | 'customerPhone' | 'shippingAddress'>
-
-const pickBuyer = ({ customerName, customerEmail, customerPhone, shippingAddress }: Buyer) => ({
-  customerName,
-  customerEmail,
-  customerPhone,
-  shippingAddress: shippingAddress === null ? null : { ...shippingAddress },
-})
-
-/** Masks the buyer's data; keeps city, state and country of the address. */
-const maskBuyer = ({ shippingAddress, ...texts }: ReturnType<typeof pickBuyer>): ReturnType<typeof pickBuyer> => ({
-  customerName: texts.customerName === null ? null : mask,
-  customerEmail: texts.customerEmail === null ? null : mask,
-  customerPhone: texts.customerPhone === null ? null : mask,
-  shippingAddress: shippingAddress === null ? null : maskedAddress(shippingAddress),
-})
-
-const buildNotFound = (purchaseOrderId: string): Problem =>
-  new Problem('not-found', { detail: `There is no order ${purchaseOrderId} in the database.` })
-
 /** The order with this id that the caller may read. @throws Problem when there is none, or several sellers have one */
 const findOrderKey = async (
   database: Database,
@@ -164,45 +135,11 @@ const findOrderKey = async (
   const candidates = sellerId === undefined ? await findOrderSellers(database, purchaseOrderId) : [sellerId]
   const sellers = filterAccessible(caller, candidates)
   const [only] = sellers
-  if (only === undefined) throw buildNotFound(purchaseOrderId)
+  if (only === undefined) throw orderNotFound(purchaseOrderId)
   if (sellers.length > 1) {
     throw new Problem('ambiguous-order', { detail: `Name one of the sellers with ?sellerId=: ${sellers.join(', ')}.` })
   }
   return { sellerId: only, purchaseOrderId }
-}
-
-/** An order with its ledgers, commands and history. @throws Problem when it is not stored */
-const buildOrderAnswer = async (database: Database, key: OrderKey, viewer: Pick<Caller, 'session'>) => {
-  const { sellerId, purchaseOrderId } = key
-  const summary = await readOrderSummary(database, key)
-  const order = await readOrder(database, sellerId, purchaseOrderId)
-  if (summary === null || order === null) throw buildNotFound(purchaseOrderId)
-  const [ledgers, commands, versions, changes] = await Promise.all([
-    readLedgers(database, sellerId, order),
-    listOrderCommands(database, sellerId, purchaseOrderId),
-    readOrderVersions(database, key, versionLimit),
-    readChangesOfOrder(database, sellerId, purchaseOrderId, changeLimit),
-  ])
-  const ledgersByLine = new Map(ledgers.map((ledger) => [ledger.lineNumber, toLedgerAnswer(ledger)]))
-  const buyer = { ...pickBuyer(order) }
-  return {
-    ...summary,
-    ...order,
-    ...(viewer.session ? maskBuyer(buyer) : buyer),
-    lines: order.lines.map((line) => ({
-      ...line,
-      ...line.units,
-      statuses: [...line.statuses],
-      shipments: [...line.shipments],
-      charges: line.charges.map((charge) => ({ ...charge, taxAndOtherFees: charge.taxAndOtherFees ?? null })),
-      ledger: ledgersByLine.get(line.lineNumber) ?? null,
-    })),
-    commands: commands.map((command) => maskCommand(viewer, command)),
-    history: {
-      versions: versions.map((version) => ({ ...version, raw: viewer.session ? masked(version.raw) : version.raw })),
-      changes: changes.map((change) => maskChange(viewer, change)),
-    },
-  }
 }
 
 /** Orders with their units, and the overview. */
@@ -234,16 +171,23 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
     schema: {
       tags: ['orders'],
       summary: 'An order with lines, unit ledger, commands and history',
+      description:
+        'With `at`: the order as it was known then, from its kept versions. `commands`, `history` and `open` are of that time too; `ledger` is null. The ' +
+        'problem `not-yet-known` says when the order was first seen; `version-not-kept`: the version of that time was removed or erased.',
       params: z.object({ purchaseOrderId: z.string().min(1).max(1_000) }),
       querystring: z.object({
         sellerId: sellerOfOrder,
+        at: instantSchema('As it was known at this time.'),
         masked: flagSchema.optional().meta({ description: "true: without the buyer's data. Sessions never get it here." }),
       }),
-      response: { 200: orderSchema, ...problems(404, 409) },
+      response: { 200: orderSchema, ...problems(404, 409, 410) },
     },
     handler: async ({ params: { purchaseOrderId }, query, caller }) => {
       const key = await findOrderKey(database, caller, purchaseOrderId, query.sellerId)
-      return buildOrderAnswer(database, key, { session: caller.session || query.masked === true })
+      const viewer = { session: caller.session || query.masked === true }
+      return query.at === undefined
+        ? readOrderAnswer(database, key, viewer)
+        : readPastOrderAnswer(database, key, viewer, query.at)
     },
   })
 
@@ -262,7 +206,7 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
     handler: async ({ params: { purchaseOrderId }, body, caller }) => {
       const { sellerId } = await findOrderKey(database, caller, purchaseOrderId, body?.sellerId)
       const order = await readOrder(database, sellerId, purchaseOrderId)
-      if (order === null) throw buildNotFound(purchaseOrderId)
+      if (order === null) throw orderNotFound(purchaseOrderId)
       const by = resolveActor(caller, body?.actor)
       await recordAct(database, { by, action: 'buyer.shown', sellerId, subject: purchaseOrderId, reason: null })
       return pickBuyer(order)

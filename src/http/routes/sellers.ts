@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { operationOfKind } from '../../domain/commands/command.ts'
+import { sellerModes } from '../../domain/shadow/mode.ts'
 import type { RateLimitSnapshot } from '../../domain/values/rate-limit-snapshot.ts'
 import { recordAct } from '../../store/keys/audit.ts'
 import { listDeadlineRules } from '../../store/orders/deadlines.ts'
@@ -14,7 +15,8 @@ import { buildList, flagSchema, textFilter } from '../schemas/lists.ts'
 import { actorSchema } from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const sellerSchema = z
+/** The state of a seller, as it is answered. */
+export const sellerSchema = z
   .object({
     sellerId: z.string(),
     state: z.enum(sellerStates).meta({
@@ -31,6 +33,12 @@ const sellerSchema = z
         'When an operator removed it and kept its records; null: it is not removed, or is in the settings of a process again.',
     }),
     removedBy: z.string().nullable(),
+    mode: z.enum(sellerModes).meta({
+      description:
+        'shadow: everything is read, decided and reserved, and nothing is written to the marketplace; commands end as `predicted`.',
+    }),
+    modeSince: z.date().meta({ description: 'When the mode began.' }),
+    modeBy: z.string().nullable().meta({ description: 'Who decided on the mode; null: the setting `MODE`.' }),
   })
   .meta({ id: 'Seller' })
 
@@ -84,6 +92,7 @@ const listedSellerSchema = z
 
 const sellers = buildList('sellers', listedSellerSchema, z.string(), {
   state: z.enum(sellerStates).optional().meta({ description: 'In this state.' }),
+  mode: z.enum(sellerModes).optional().meta({ description: 'In this mode.' }),
   sellerId: textFilter('This seller.'),
   removed: flagSchema.optional().meta({
     description: 'Whether it was removed. Default: sellers that were not removed, and a removed one if `sellerId` names it.',
@@ -123,7 +132,8 @@ const removedSchema = z
   })
   .meta({ id: 'RemovedSeller' })
 
-const reason = z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' })
+/** Why an operator decided. */
+export const reason = z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' })
 
 /** Operations that a seller waits for: by limits that are reported as used up, and by commands that wait for one. */
 const listWaitingOperations = (limits: readonly RateLimitSnapshot[], commands: readonly WaitingCommands[]) => {
@@ -164,14 +174,21 @@ const describeUnsettled = (sellerId: string, { commands, unknown, held, events, 
   return `Seller ${sellerId} has ${parts.join(', ')}: ${advice.join(', ')}${orServe}, and try again.`
 }
 
+/** A seller as it is answered; `served`: the sellers in the settings of this daemon. */
+export const buildSellerAnswer = ({ probeAt, resumes: _, ...status }: SellerStatus, served: readonly string[]) => ({
+  ...status,
+  nextProbeAt: probeAt,
+  served: served.includes(status.sellerId),
+})
+
+/** The answer about a seller that does not exist. */
+export const buildNoSeller = (sellerId: string): Problem =>
+  new Problem('not-found', { detail: `There is no seller ${sellerId}.` })
+
 /** State of the sellers; pausing, resuming and removing one. */
 export const sellerRoutes = (app: App, { services }: RouteParts): void => {
   const { database } = services
-  const toAnswer = ({ probeAt, resumes: _, ...status }: SellerStatus) => {
-    const served = services.sellers().includes(status.sellerId)
-    return { ...status, nextProbeAt: probeAt, served }
-  }
-  const buildNotFound = (sellerId: string): Problem => new Problem('not-found', { detail: `There is no seller ${sellerId}.` })
+  const toAnswer = (status: SellerStatus) => buildSellerAnswer(status, services.sellers())
 
   app.route({
     method: 'GET',
@@ -187,6 +204,7 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
       sellers.answer(request, reply, async (after, limit) => {
         const page = await listSellers(database, after, limit, {
           state: request.query.state ?? null,
+          mode: request.query.mode ?? null,
           sellers: resolveSellerFilter(request.caller, request.query.sellerId),
           removed: request.query.removed ?? null,
         })
@@ -270,7 +288,7 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
     handler: async ({ params: { id }, body, caller, log }) => {
       const by = resolveActor(caller, body.actor)
       const status = await pauseSeller(database, { sellerId: id, reason: body.reason, ...by })
-      if (status === null) throw buildNotFound(id)
+      if (status === null) throw buildNoSeller(id)
       log.info({ seller_id: id, actor: by.actor }, 'seller paused')
       return toAnswer(status)
     },
@@ -291,7 +309,7 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
     handler: async ({ params: { id }, body, caller, log }) => {
       const by = resolveActor(caller, body?.actor)
       const status = await resumeSeller(database, { sellerId: id, reason: body?.reason ?? null, ...by })
-      if (status === null) throw buildNotFound(id)
+      if (status === null) throw buildNoSeller(id)
       log.info({ seller_id: id, actor: by.actor }, 'seller resumed')
       return toAnswer(status)
     },
@@ -317,7 +335,7 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
       const removal = await removeSeller(database, { sellerId: id, reason: query.reason ?? null, hasEnded, ...by })
       switch (removal.outcome) {
         case 'unknown':
-          throw buildNotFound(id)
+          throw buildNoSeller(id)
         case 'served':
           throw new Problem('seller-served', {
             detail: `Seller ${id} is served by ${removal.by.join(', ')}. Remove it from SELLERS_FILE there (or from SELLER_ID, and restart), reload the settings (\`tallyman sellers reload\`, POST /v1/sellers/reload), and try again. A killed process counts for a minute.`,

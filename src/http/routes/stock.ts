@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { inboundStates } from '../../domain/inventory/inbound-receipts.ts'
+import { listInboundLines } from '../../store/inventory/inbound-shipments.ts'
 import { listStock, listStockDifferences } from '../../store/inventory/stock-queries.ts'
 import type { App } from '../app.ts'
 import { resolveSellerFilter } from '../auth/caller.ts'
-import { buildList, fromSchema, skuFilter, textFilter, toSchema } from '../schemas/lists.ts'
+import { buildList, flagSchema, fromSchema, skuFilter, textFilter, toSchema } from '../schemas/lists.ts'
 import { bigintKey } from '../schemas/paging.ts'
-import { stockDifferenceSchema, stockSchema } from '../schemas/stock.ts'
+import { inboundLineSchema, stockDifferenceSchema, stockSchema } from '../schemas/stock.ts'
 import type { RouteParts } from './parts.ts'
 
 const stock = buildList('stock', stockSchema, z.object({ sellerId: z.string(), sku: z.string() }), {
@@ -24,7 +26,20 @@ const differences = buildList('stock-differences', stockDifferenceSchema, bigint
   seenTo: toSchema('First seen'),
 })
 
-/** The stock on hand at the fulfillment service, and its differences from the inventory log. */
+const inbound = buildList(
+  'inbound-shipments',
+  inboundLineSchema,
+  z.object({ sellerId: z.string(), shipmentId: z.string(), sku: z.string() }),
+  {
+    sellerId: textFilter('Of this seller.'),
+    shipmentId: textFilter('Of this shipment.'),
+    sku: skuFilter('Of this SKU.'),
+    state: z.enum([...inboundStates, 'all']).default('all'),
+    late: flagSchema.optional().meta({ description: 'Whether not all units were received by the expected time.' }),
+  },
+)
+
+/** The stock on hand at the fulfillment service, its differences from the inventory log, and inbound shipments. */
 export const stockRoutes = (app: App, { services: { database } }: RouteParts): void => {
   app.route({
     method: 'GET',
@@ -68,6 +83,29 @@ export const stockRoutes = (app: App, { services: { database } }: RouteParts): v
         seen: { from: query.seenFrom ?? null, to: query.seenTo ?? null },
       }
       return differences.answer(request, reply, (before, limit) => listStockDifferences(database, filter, before, limit))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/inbound-shipments',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['inventory'],
+      summary: 'Units sent to fulfillment centers beside their receipts in the inventory log, by seller, shipment and SKU',
+      querystring: inbound.querystring,
+      response: inbound.response,
+    },
+    handler: (request, reply) => {
+      const { query, caller } = request
+      const filter = {
+        sellerId: resolveSellerFilter(caller, query.sellerId),
+        shipmentId: query.shipmentId ?? null,
+        sku: query.sku ?? null,
+        state: query.state === 'all' ? null : query.state,
+        late: query.late ?? null,
+      }
+      return inbound.answer(request, reply, (after, limit) => listInboundLines(database, filter, after, limit))
     },
   })
 }

@@ -5,6 +5,9 @@ import {
   creditLineSchema,
   creditSchema,
   dispatchedSchema,
+  inboundEventType,
+  inboundLineSchema,
+  inboundShippedSchema,
   parcelSchema,
   replacementSchema,
   returnEventType,
@@ -48,6 +51,13 @@ const settingsData = toStrict(settingsDefinedSchema).meta({
   description: "Creates the seller's account-level shipping settings.",
 })
 
+const inboundData = toStrict(inboundShippedSchema)
+  .extend({ lines: nonEmptyArray(toStrict(inboundLineSchema)) })
+  .meta({
+    id: 'InboundShipped',
+    description: 'States what was sent to a fulfillment center, to be compared with the inventory log. It becomes no command.',
+  })
+
 const buildEvent = <Type extends string, Data extends z.ZodType>(type: Type, data: Data) =>
   z
     .looseObject({
@@ -71,6 +81,7 @@ export const cloudEventSchema = z
     buildEvent('erp.shipment.corrected', correctedData),
     buildEvent(returnEventType, returnData),
     buildEvent(settingsEventType, settingsData),
+    buildEvent(inboundEventType, inboundData),
   ])
   .meta({
     id: 'CloudEvent',
@@ -79,5 +90,5 @@ export const cloudEventSchema = z
 
 /** The data of an ERP event, alone. */
 export const eventDataSchema = z
-  .union([acceptedData, dispatchedData, unfulfillableData, creditData, correctedData, returnData, settingsData])
+  .union([acceptedData, dispatchedData, unfulfillableData, creditData, correctedData, returnData, settingsData, inboundData])
   .meta({ description: 'Binary mode: the data alone.' })

@@ -16,10 +16,18 @@ export const timeSchema = z
   .transform((text) => new Date(text))
 
 // Postgres has no year 0; an offset may lead into it.
-const storableSchema = timeSchema.refine(
-  (time) => time.getTime() >= Date.parse('0001-01-01') && time.getTime() < Date.parse('+010000-01-01T00:00:00Z'),
-  'must be in the years 1 to 9999',
-)
+const isStorable = (time: Date): boolean =>
+  time.getTime() >= Date.parse('0001-01-01') && time.getTime() < Date.parse('+010000-01-01T00:00:00Z')
+const storableSchema = timeSchema.refine(isStorable, 'must be in the years 1 to 9999')
+
+/** A date and time with its offset, not a date: a day is not an instant. */
+export const instantSchema = (description: string) =>
+  z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 date and time with its offset, such as 2026-03-01T09:30:00Z' })
+    .transform((text) => new Date(text))
+    .refine(isStorable, 'must be in the years 1 to 9999')
+    .optional()
+    .meta({ description })
 
 /** `…From` of a list: rows at or after this time. */
 export const fromSchema = (what: string) =>

@@ -5,6 +5,7 @@ import {
   correctedSchema,
   creditSchema,
   dispatchedSchema,
+  inboundShippedSchema,
   returnRefundedSchema,
   settingsDefinedSchema,
   unfulfillableSchema,
@@ -65,6 +66,11 @@ export const erpEventKinds: Readonly<Record<string, ErpEventKind>> = {
     description: "The seller's account-level shipping settings: create them.",
     data: settingsDefinedSchema,
     example: { simplifiedShippingSettings: { accountConfigs: { shippingPriority: 'PRICE', carrierConfigs: [] } } },
+  },
+  'erp.inbound.shipped': {
+    description: 'Units were sent to a fulfillment center: compare them with its receipts.',
+    data: inboundShippedSchema,
+    example: { shipmentId: '4711000WFA', shippedAt: '2026-03-01T09:30:00Z', lines: [{ sku: 'KETTLE-RED', quantity: 40 }] },
   },
 }
 

@@ -11,6 +11,7 @@ import { changeExample, erpEventKinds, eventExample, requestExample } from './op
 /** Descriptions of the tags. */
 export const tagDescriptions = {
   events: 'Events of the ERP, and their results.',
+  notifications: 'Webhooks of the marketplace.',
   commands: 'Commands derived from events, and decisions of an operator.',
   orders: 'Purchase orders with their units.',
   changes: 'The change feed.',
@@ -234,6 +235,30 @@ const addResponseDescriptions = (paths: Json): Json => {
   return findMember(JSON.parse(text))
 }
 
+const isFlag = (schema: unknown): boolean =>
+  isObject(schema) && JSON.stringify(schema['enum']) === JSON.stringify(['true', 'false'])
+
+/** A flag in a query: a boolean for programs, or its text. */
+const buildFlag = ({ type: _, enum: texts, ...rest }: Json): Json => ({
+  ...rest,
+  anyOf: [{ type: 'boolean' }, { type: 'string', enum: texts }],
+})
+
+/**
+ * The paths with booleans for flags, and with JSON as the only form of an answer that has it. With several forms, each answer of a generated client
+ * would be an object or text. The descriptions name the other forms.
+ */
+const simplifyForClients = (paths: Json): Json => {
+  const text = JSON.stringify(paths, (_name, value: unknown) => {
+    if (!isObject(value)) return value
+    if (value['in'] === 'query' && isFlag(value['schema'])) return { ...value, schema: buildFlag(findMember(value, 'schema')) }
+    const json = findMember(value, 'content', 'application/json')
+    const isAnswer = typeof value['description'] === 'string' && !('required' in value)
+    return isAnswer && 'schema' in json ? { ...value, content: { 'application/json': json } } : value
+  })
+  return findMember(JSON.parse(text))
+}
+
 /** Completes the document that is generated of the routes. */
 export const completeDocument = (document: object): Json => {
   const requests = ['paths', '/v1/events', 'post', 'requestBody', 'content'] as const
@@ -251,7 +276,7 @@ export const completeDocument = (document: object): Json => {
   const complete = findMember(members.reduce<unknown>((at, [path, member]) => withMember(at, path, member), document))
   const components = findMember(complete, 'components')
   const schemas = findMember(components, 'schemas')
-  const paths = addResponseDescriptions(findMember(complete, 'paths'))
+  const paths = simplifyForClients(addResponseDescriptions(findMember(complete, 'paths')))
   const all = { ...schemas, ...buildChangeSchemas(findMember(schemas, 'Change')), ...buildEventSchemas() }
   const webhooks = { change: { post: buildWebhookOperation() } }
   return { ...complete, paths, webhooks, components: { ...components, schemas: selectUsedSchemas({ paths, webhooks }, all) } }

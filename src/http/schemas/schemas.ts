@@ -3,6 +3,8 @@ import { alarmSeverities } from '../../domain/alarms/alarm-rules.ts'
 import { campaignUrgencies } from '../../domain/campaigns/campaign.ts'
 import { commandKinds, commandStates } from '../../domain/commands/command.ts'
 import { eventStates } from '../../domain/events/event-shape.ts'
+import { claimCertainties, claimStates } from '../../domain/inventory/claim-states.ts'
+import { claimKinds } from '../../domain/inventory/claims.ts'
 import { discrepancyKinds } from '../../domain/inventory/reconciliation.ts'
 
 // Shapes of answers. Dates are sent as ISO 8601 in UTC, bigints and decimals as text.
@@ -257,7 +259,9 @@ const shipmentSchema = z.object({
   trackingUrl: z.string().nullable(),
   shippedAt: z.date().nullable(),
   quantity: count.meta({ description: 'The maximum of units of the line that were seen in it.' }),
-  shownQuantity: count.meta({ description: 'Units that the marketplace shows in it now; 0: it no longer shows it.' }),
+  shownQuantity: count.meta({
+    description: 'Units that the marketplace shows in it now. It shows refunded units without their parcel.',
+  }),
 })
 
 const taxSchema = z.object({ taxName: z.string(), amount: z.string(), currency: z.string() }).nullable()
@@ -347,6 +351,17 @@ export const orderSchema = z
         .meta({ description: 'Raw records of the marketplace, the newest 50, oldest first; the current one is the last.' }),
       changes: z.array(changeSchema).readonly().meta({ description: 'The newest 1,000, oldest first.' }),
     }),
+    at: z
+      .date()
+      .optional()
+      .meta({ description: 'The requested time. Only with `at`, like `version`, `validFrom` and `validTo`.' }),
+    version: z.int().optional().meta({ description: 'The number of the version among the kept ones; 1: the oldest.' }),
+    validFrom: z.date().optional().meta({ description: 'When the version was stored.' }),
+    validTo: z
+      .date()
+      .nullable()
+      .optional()
+      .meta({ description: 'When the next version replaced it; null: it is the current one.' }),
   })
   .meta({ id: 'Order' })
 
@@ -640,6 +655,87 @@ export const gtinReportSchema = z
   })
   .meta({ id: 'GtinReport' })
 
+/** A claim with its state. */
+export const claimItemSchema = z
+  .object({
+    id: z.bigint(),
+    sellerId: z.string(),
+    sku: z.string(),
+    gtin: z.string().nullable(),
+    month: z.string(),
+    kind: z.enum(claimKinds).meta({
+      description:
+        'lost, damaged: as the report states; returned: came back by the log, not by the report; missing: without any reason.',
+    }),
+    units: count.meta({ description: 'Units that can be claimed now; units that are found again come off.' }),
+    certainty: z.enum(claimCertainties).meta({
+      description:
+        'reported: the report states the units; compared: report and log were compared; not-compared: the log was not read far enough.',
+    }),
+    logRead: z.boolean().meta({ description: 'The whole log of the SKU was read after each difference of the month was found.' }),
+    unitPrice: z.string().nullable(),
+    value: z.string().nullable(),
+    currency: z.string().nullable(),
+    state: z.enum(claimStates),
+    deadline: z.date().nullable().meta({ description: 'When it can no longer be filed; null: not computed yet.' }),
+    reference: z.string().nullable().meta({ description: 'The number of the case at the marketplace.' }),
+    filedUnits: count.nullable(),
+    paidAmount: z.string().nullable(),
+    stateBy: z.string().meta({ description: 'Who set the state; `report`: a report, the log or the deadline.' }),
+    stateChangedAt: z.date(),
+    firstSeenAt: z.date(),
+    changedAt: z.date(),
+  })
+  .meta({ id: 'ClaimItem' })
+
+/** The evidence of a claim. */
+export const claimEvidenceSchema = z
+  .object({
+    id: z.string(),
+    sellerId: z.string(),
+    sku: z.string(),
+    gtin: z.string().nullable(),
+    month: z.string(),
+    kind: z.string(),
+    units: count,
+    certainty: z.string(),
+    value: z.string().nullable(),
+    currency: z.string().nullable(),
+    state: z.string(),
+    deadline: z.string().nullable(),
+    reference: z.string().nullable(),
+    centers: z.array(z.string()).readonly().meta({ description: 'Fulfilment centers of the entries of the kind.' }),
+    arithmetic: z.array(z.string()).readonly().meta({ description: 'The arithmetic in words, step by step.' }),
+    reportRows: z
+      .array(
+        z.object({
+          month: z.string(),
+          fileName: z.string().nullable(),
+          generatedAt: z.string().nullable(),
+          columns: z.record(z.string(), z.string()).readonly().meta({ description: 'The row as it came, by its headers.' }),
+        }),
+      )
+      .readonly(),
+    logEntries: z
+      .array(
+        z.object({
+          id: z.string(),
+          transactionTime: z.string(),
+          changedUnits: z.int(),
+          movement: z.string().meta({ description: 'The column of the report in which it belongs.' }),
+          fcName: z.string().nullable(),
+          shipmentId: z.string().nullable(),
+          type: z.string().nullable(),
+          reasonCode: z.string().nullable(),
+          reasonDescription: z.string().nullable(),
+          location: z.string().nullable(),
+        }),
+      )
+      .readonly(),
+    omittedEntries: count.meta({ description: 'Entries that are left out, because the month has too many.' }),
+  })
+  .meta({ id: 'ClaimEvidence' })
+
 /** The possible claim of a seller for a month. */
 export const claimSchema = z
   .object({
@@ -674,6 +770,10 @@ export const overviewSchema = z
       autoCancelSoon: count.meta({
         description: 'Open, and cancelled by the marketplace within 24 hours unless they are shipped.',
       }),
+    }),
+    returns: z.object({
+      late: count.meta({ description: 'Arrived, and past the deadline of their refund.' }),
+      refundSoon: count.meta({ description: 'Arrived, and to be refunded within 12 hours.' }),
     }),
     commands: z.partialRecord(commandStateSchema, count).meta({ description: 'Settled ones count for 24 hours.' }),
     waitingEvents: count,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { inboundStates } from '../../domain/inventory/inbound-receipts.ts'
 
 // Shapes of the stock on hand. Dates are sent as ISO 8601 in UTC, bigints and decimals as text.
 
@@ -74,3 +75,31 @@ export const stockDifferenceSchema = z
     resolvedAt: z.date().nullable(),
   })
   .meta({ id: 'StockDifference' })
+
+/** A SKU in an inbound shipment. */
+export const inboundLineSchema = z
+  .object({
+    sellerId: z.string(),
+    shipmentId: z.string().meta({ description: 'As in the inventory log.' }),
+    sku: z.string(),
+    sentUnits: z.int(),
+    receivedUnits: z.int().meta({ description: 'Receipts of the inventory log with this shipment id, with their corrections.' }),
+    difference: z.int().meta({ description: 'receivedUnits minus sentUnits.' }),
+    shippedAt: z.date(),
+    expectedBy: z
+      .date()
+      .meta({ description: 'When all units should be received: from the event, or 30 days after `shippedAt`.' }),
+    completeAt: z.date().nullable().meta({ description: 'Since when all sent units are received; null: they are not.' }),
+    logReadUpTo: z
+      .date()
+      .nullable()
+      .meta({ description: 'Up to when the log of the SKU was read when the two were compared; null: never.' }),
+    state: z.enum(inboundStates).meta({
+      description:
+        'open: less was received, and the log is not read up to `expectedBy`; short: it is; complete: as many as sent; over: more than sent.',
+    }),
+    late: z.boolean().meta({ description: 'Not all units were received by `expectedBy`.' }),
+    firstSeenAt: z.date(),
+    changedAt: z.date(),
+  })
+  .meta({ id: 'InboundShipmentLine' })

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import { findPollInterval, pollIntervals } from '../../domain/sync/intervals.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { JobToEnqueue } from '../../queues/jobs.ts'
@@ -8,6 +9,8 @@ import { findDueCommands } from '../../store/commands/commands.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { Listener } from '../../store/db/listener.ts'
 import { findDueEvents } from '../../store/events/events.ts'
+import { findUnreadRecords } from '../../store/notifications/notifications.ts'
+import { findDueNamedOrders } from '../../store/orders/named-orders.ts'
 import { findDueProbes, readInactiveSellers, sellersChannel } from '../../store/sellers/sellers.ts'
 import { findStreamsWithDueSkips } from '../../store/sync/quarantine.ts'
 import { findUnfinishedSyncs } from '../../store/sync/sync-states.ts'
@@ -17,7 +20,7 @@ import type { SellerRegistry } from '../sellers/registry.ts'
 import type { PolledStream } from '../sync/engine/poll.ts'
 import { createPollSchedule, listScheduledStreams, type PollSchedule } from '../sync/engine/poll-schedule.ts'
 import { readStreams, listResources as resourcesOfClient } from '../sync/engine/syncs.ts'
-import { maxCommands, maxEvents, relayIntervalMs } from './capacity.ts'
+import { maxCommands, maxEvents, maxNotified, relayIntervalMs } from './capacity.ts'
 import { listJobs } from './due-jobs.ts'
 import { createPrefetch } from './prefetch.ts'
 
@@ -70,6 +73,7 @@ const createStreamList = ({ config, sellers }: DispatchParts): Pick<Dispatch, 'l
 /** Derives due work, and derives more of it when half of the commands or events are done. */
 class JobDerivation {
   readonly #parts: DispatchParts & Pick<Dispatch, 'listResources'>
+  readonly #pollsOrders: boolean
   readonly #prefetches = {
     'command.run': createPrefetch(() => this.relay.trigger()),
     'event.process': createPrefetch(() => this.relay.trigger()),
@@ -79,6 +83,7 @@ class JobDerivation {
   constructor(parts: DispatchParts & Pick<Dispatch, 'listResources'>, pollSchedule: Pick<PollSchedule, 'keep'>) {
     const { runtime, log, metrics } = parts
     this.#parts = parts
+    this.#pollsOrders = findPollInterval(pollIntervals.orders, parts.config.intervals) !== 'off'
     this.relay = createRelay({
       keepSchedulers: pollSchedule.keep,
       derive: () => this.#derive(),
@@ -100,10 +105,13 @@ class JobDerivation {
     this.#prefetches['command.run'].derived(commands.length)
     // Skipped parts are requested again when they are due, however seldom their stream runs by itself.
     const syncs = [...(await findUnfinishedSyncs(database)), ...(await findStreamsWithDueSkips(database))]
+    // Named orders are read while orders are polled at all.
+    if (this.#pollsOrders) syncs.push(...(await findDueNamedOrders(database)))
     const events = await findDueEvents(database, maxEvents)
     this.#prefetches['event.process'].derived(events.length)
+    const notified = await findUnreadRecords(database, maxNotified)
     const probes = await findDueProbes(database)
-    return listJobs({ resting, commands, syncs, events, probes, serves: sellers.has, listResources })
+    return listJobs({ resting, commands, syncs, events, notified, probes, serves: sellers.has, listResources })
   }
 }
 

@@ -17,6 +17,7 @@ export const findJobLane = ({ name, data }: PlainJob): number => {
 export const findJobSeller = async (sql: SqlRunner, { name, data }: PlainJob): Promise<string | null> => {
   switch (name) {
     case 'poll.run':
+    case 'notification.read':
     case 'sync.run':
     case 'backfill.run':
     case 'seller.probe':

@@ -1,6 +1,7 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises'
 import { eventFaults, type ReadEvent, readEvent } from '../../domain/events/event-reading.ts'
 import type { EventFault } from '../../domain/events/event-shape.ts'
+import type { NamedOrder } from '../../domain/orders/named-orders.ts'
 import { runInLockstep } from '../../store/commit/lockstep.ts'
 import { runPipelined } from '../../store/commit/query-batching.ts'
 import type { Transaction } from '../../store/db/database.ts'
@@ -16,6 +17,7 @@ import {
   readStoredEvent,
   type StoredEvent,
 } from '../../store/events/events.ts'
+import { nameOrders } from '../../store/orders/named-orders.ts'
 import { isOrderStored, type OrderKey } from '../../store/orders/order-queries.ts'
 import { lockOrders } from '../../store/orders/orders.ts'
 import { isSellerServed } from '../../store/sellers/sellers.ts'
@@ -31,7 +33,7 @@ import {
   isOrder,
   lockForPlanning,
   type SubjectKey,
-  storeCommands,
+  storePlan,
   unknownOrderFault,
 } from './decide.ts'
 import type { OrderPresence } from './fetch-order.ts'
@@ -301,12 +303,25 @@ const acceptAll = async (
   if (faults.length > 0) {
     throw new Undone({ ok: false, reason: 'invalid', faults: faults.sort((a, b) => a.index - b.index) })
   }
+  for (const [sellerId, orders] of listMissed(works)) nameOrders(tx, sellerId, 'events', orders)
   faultPoint('event.before-commit')
   return {
     receipts: accepted.flatMap((one) => one.receipts),
     due: accepted.flatMap((one) => one.due),
     decided: accepted.flatMap((one) => one.decided),
   }
+}
+
+/** The orders of events that are not stored, by their sellers. */
+const listMissed = (works: readonly AboutTheSame[]): ReadonlyMap<string, readonly NamedOrder[]> => {
+  const missed = works.flatMap(({ key, held }) => (key === null || held || !isOrder(key) ? [] : [key]))
+  const at = new Date()
+  return new Map(
+    [...Map.groupBy(missed, ({ sellerId }) => sellerId)].map(([sellerId, keys]) => [
+      sellerId,
+      keys.map(({ purchaseOrderId }) => ({ purchaseOrderId, at })),
+    ]),
+  )
 }
 
 /** Events about the same, in the order in which they were posted. */
@@ -402,7 +417,7 @@ const acceptNow = async (
       faults.push(...indexed(index, plan.faults))
       continue
     }
-    const commands = await storeCommands(tx, planned.key, event, plan.commands)
+    const commands = await storePlan(tx, planned.key, event, plan)
     due.push(...commands)
     receipts.push({ source: event.source, id: event.id, status: 'accepted', state, commands, problem: null })
   }

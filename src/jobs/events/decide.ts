@@ -1,9 +1,10 @@
 import type { CommandContent } from '../../domain/commands/command.ts'
 import { maxIdLength } from '../../domain/events/event-bounds.ts'
 import { eventFaults, type ReadEvent, readEvent } from '../../domain/events/event-reading.ts'
-import { type EventFault, returnEventType } from '../../domain/events/event-shape.ts'
-import { planCommands, planSettings } from '../../domain/events/events.ts'
+import { type EventFault, inboundEventType, returnEventType } from '../../domain/events/event-shape.ts'
+import { planCommands, planInbound, planSettings } from '../../domain/events/events.ts'
 import { planReturnRefund } from '../../domain/events/return-refunds.ts'
+import type { InboundShipment } from '../../domain/inventory/inbound-receipts.ts'
 import type { PurchaseOrder } from '../../domain/orders/order.ts'
 import { countReturned } from '../../domain/orders/returned-units.ts'
 import { buildLedgers, cancelsWholly, type LedgerCommand } from '../../domain/orders/units.ts'
@@ -15,6 +16,7 @@ import { insertCommands } from '../../store/commands/command-steps.ts'
 import { runPipelined } from '../../store/commit/query-batching.ts'
 import type { SqlRunner, Transaction } from '../../store/db/database.ts'
 import { type EventKey, lockWaitingEvents, type StoredEvent, settleEvent } from '../../store/events/events.ts'
+import { storeInboundShipment } from '../../store/inventory/inbound-shipments.ts'
 import type { OrderKey } from '../../store/orders/order-queries.ts'
 import { lockOrder } from '../../store/orders/orders.ts'
 import { findOrdersOfReturn, type ReturnKey, readReturnedLines } from '../../store/orders/returns.ts'
@@ -35,14 +37,14 @@ import {
 import { eventProblem, rejectReceived } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
-/** The shipping settings of a seller. */
-interface SettingsKey {
+/** What a seller has once: its shipping settings, and its inbound shipments together. */
+interface OwnSellerKey {
   readonly sellerId: string
   readonly purchaseOrderId: null
 }
 
 /** The subject of an event. */
-export type SubjectKey = OrderKey | SettingsKey
+export type SubjectKey = OrderKey | OwnSellerKey
 
 /** Whether the subject is an order, which may have to be fetched. */
 export const isOrder = (key: SubjectKey): key is OrderKey => key.purchaseOrderId !== null
@@ -133,13 +135,18 @@ export const unknownOrderFault = (key: OrderKey): EventFault => ({
 
 /** Result of an event: commands, or all its faults. */
 export type EventPlan =
-  | { readonly ok: true; readonly commands: readonly CommandContent[] }
+  | {
+      readonly ok: true
+      readonly commands: readonly CommandContent[]
+      /** The inbound shipment that the event states; left out: none. */
+      readonly inbound?: InboundShipment
+    }
   | { readonly ok: false; readonly faults: readonly EventFault[] }
 
 /** A subject as it stands, locked or not. */
 export interface PlannedSubject {
   readonly key: SubjectKey
-  /** The stored order; null: the subject is the seller's shipping settings. */
+  /** The stored order; null: the subject is the seller. */
   readonly order: PurchaseOrder | null
   /** Whether a command to acknowledge the order is pending or done; those of planned events count. */
   readonly acknowledging: boolean
@@ -171,16 +178,16 @@ const lockSubject = async (tx: Transaction, key: SubjectKey, rules: EventRules):
   if (isOrder(key))
     return planOnOrder(tx, key, async () => (await lockOrder(tx, key.sellerId, key.purchaseOrderId))?.value ?? null, rules)
   await lockShippingSettings(tx, key.sellerId)
-  return planOnSettings(tx, key, rules)
+  return planOnSeller(tx, key, rules)
 }
 
 /** Reads the subject without locking it, for what decides nothing; null when it is an order that is not stored. */
 export const readForPlanning = async (sql: SqlRunner, key: SubjectKey, rules: EventRules): Promise<PlannedSubject | null> =>
   isOrder(key)
     ? planOnOrder(sql, key, () => readOrder(sql, key.sellerId, key.purchaseOrderId), rules)
-    : planOnSettings(sql, key, rules)
+    : planOnSeller(sql, key, rules)
 
-const planOnSettings = async (sql: SqlRunner, key: SettingsKey, rules: EventRules): Promise<PlannedSubject> => {
+const planOnSeller = async (sql: SqlRunner, key: OwnSellerKey, rules: EventRules): Promise<PlannedSubject> => {
   const existing = await readShippingSettings(sql, key.sellerId)
   return {
     key,
@@ -188,6 +195,10 @@ const planOnSettings = async (sql: SqlRunner, key: SettingsKey, rules: EventRule
     acknowledging: false,
     cancelling: false,
     plan: (event) => {
+      if (event.type === inboundEventType) {
+        const inbound = planInbound(event, rules)
+        return inbound.ok ? { ok: true, commands: [], inbound: inbound.shipment } : inbound
+      }
       const plan = planSettings(event, existing, rules)
       return plan.ok ? { ok: true, commands: [plan.command] } : plan
     },
@@ -215,7 +226,11 @@ const planOnOrder = async (
     ),
   )
   if (order === null) return null
-  let ledgers: Parameters<typeof planCommands>[2] = buildLedgers(countReturned(order, returned), work.ledgerCommands)
+  let ledgers: Parameters<typeof planCommands>[2] = buildLedgers(
+    countReturned(order, returned),
+    work.ledgerCommands,
+    work.shadowSince,
+  )
   let acknowledging = isAcknowledged
   const commands = [...work.ledgerCommands]
   return {
@@ -243,13 +258,16 @@ const planOnOrder = async (
   }
 }
 
-/** Stores the commands of an event that is stored already; they are due once that is committed. */
-export const storeCommands = async (
+/** Stores the plan of an event that is stored already. Returns its commands, which are due once that is committed. */
+export const storePlan = async (
   tx: Transaction,
   { sellerId, purchaseOrderId }: SubjectKey,
   { source, id }: EventKey,
-  commands: readonly CommandContent[],
-): Promise<readonly string[]> => insertCommands(tx, { sellerId, purchaseOrderId, event: { source, id }, commands })
+  { commands, inbound }: Extract<EventPlan, { readonly ok: true }>,
+): Promise<readonly string[]> => {
+  if (inbound !== undefined) await storeInboundShipment(tx, sellerId, inbound)
+  return insertCommands(tx, { sellerId, purchaseOrderId, event: { source, id }, commands })
+}
 
 /** What became of a waiting event. */
 export type Decided = { readonly fromInbox: boolean } & (
@@ -286,7 +304,7 @@ export const decideReceived = async (
       continue
     }
     await settleEvent(tx, event, { bodyHash: storedHash(event), sellerId: planned.key.sellerId, problem: null })
-    const commands = await storeCommands(tx, planned.key, event, plan.commands)
+    const commands = await storePlan(tx, planned.key, event, plan)
     decided.push({ fromInbox: isFromInbox(event), state: 'accepted', commands })
   }
   return decided

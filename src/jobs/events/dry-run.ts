@@ -1,4 +1,4 @@
-import type { MarketplaceClient } from '../../clients/http/client.ts'
+import type { ReadClient } from '../../clients/http/client.ts'
 import { type CommandContent, listUnits } from '../../domain/commands/command.ts'
 import { conflictMessage } from '../../domain/events/event-conflict.ts'
 import type { EventFault } from '../../domain/events/event-shape.ts'
@@ -21,7 +21,7 @@ import { storableFaults } from './storable.ts'
 
 /** Dependencies of a dry run: those of accepting events, without what acts, and the clients, which word the requests. */
 export interface DryRunParts extends Pick<AcceptParts, 'database' | 'sellers' | 'only' | 'rules'> {
-  readonly findClient: (sellerId: string) => MarketplaceClient
+  readonly findClient: (sellerId: string) => ReadClient
 }
 
 const longestMs = 60_000

@@ -7,19 +7,12 @@ import type { PurchaseOrder } from '../../domain/orders/order.ts'
 import type { QuietLog } from '../../observability/log.ts'
 import type { Database } from '../../store/db/database.ts'
 import { isOrderStored, type OrderKey } from '../../store/orders/order-queries.ts'
-import { storeOrder } from '../../store/orders/orders.ts'
 import { isSellerInactive } from '../../store/sellers/sellers.ts'
-import {
-  type FaultyRecord,
-  findNewlyFaulty,
-  findQuarantinedId,
-  quarantine,
-  supersedeQuarantined,
-} from '../../store/sync/quarantine.ts'
-import { storageFault } from '../../store/versioned/versions.ts'
 import { errorMessage } from '../../util/error-message.ts'
 import { pause } from '../../util/sleep.ts'
 import type { SyncHooks } from '../sync/engine/resource.ts'
+import { storeRecord } from '../sync/engine/store-record.ts'
+import { orders } from '../sync/resources/orders.ts'
 
 /**
  * Whether an order is stored by now; `later`: the marketplace cannot be asked now, but in so many milliseconds (null: nobody can tell when),
@@ -226,39 +219,17 @@ class MarketplaceOrderFetcher implements OrderFetcher {
     return this.#store(key, observed)
   }
 
-  async #store(key: OrderKey, { record, observedAt }: Observed<PurchaseOrder>): Promise<OrderPresence> {
-    const { database, afterSave } = this.#parts
-    if (!record.ok) return this.#pauseOrder(key, await this.#keepFaulty(key, record, 'read', observedAt))
-    try {
-      await database.transaction(async (tx) => {
-        // Quarantine before records, as a replay locks them too.
-        await supersedeQuarantined(tx, key.sellerId, 'orders', observedAt, [record.key])
-        const { fresh } = await storeOrder(tx, key.sellerId, observedAt, record)
-        if (fresh.length > 0) await afterSave?.(tx, { sellerId: key.sellerId, newOrders: fresh })
-      })
-    } catch (error) {
-      const fault = storageFault(error)
-      if (fault === null) throw error
-      const faulty = { key: record.key, rawText: record.rawText, fault }
-      return this.#pauseOrder(key, await this.#keepFaulty(key, faulty, 'stored', observedAt))
+  async #store(key: OrderKey, observed: Observed<PurchaseOrder>): Promise<OrderPresence> {
+    const { purchaseOrderId } = key
+    const result = await storeRecord(this.#parts, orders, key.sellerId, observed)
+    if (!result.stored) {
+      const { what, fault, quarantinedId } = result
+      const place = `it is record ${quarantinedId ?? 'unknown'} of the quarantine`
+      return this.#pauseOrder(key, `order ${purchaseOrderId} cannot be ${what} (${fault}); ${place}`)
     }
-    return record.key === key.purchaseOrderId
+    return observed.record.key === purchaseOrderId
       ? { presence: 'stored' }
-      : this.#pauseOrder(key, `the marketplace answered with another order than ${key.purchaseOrderId}`)
-  }
-
-  /** Puts a record in quarantine; returns why its event waits. */
-  async #keepFaulty(
-    { sellerId, purchaseOrderId }: OrderKey,
-    record: FaultyRecord,
-    what: 'read' | 'stored',
-    observedAt: Date,
-  ): Promise<string> {
-    const id = await this.#parts.database.transaction(async (tx) => {
-      await quarantine(tx, sellerId, 'orders', observedAt, await findNewlyFaulty(tx, sellerId, 'orders', observedAt, [record]))
-      return findQuarantinedId(tx, sellerId, 'orders', record.rawText)
-    })
-    return `order ${purchaseOrderId} cannot be ${what} (${record.fault}); it is record ${id ?? 'unknown'} of the quarantine`
+      : this.#pauseOrder(key, `the marketplace answered with another order than ${purchaseOrderId}`)
   }
 
   #pauseOrder(key: OrderKey, reason: string): OrderPresence {

@@ -25,6 +25,8 @@ export interface ReturnFetcherParts {
   readonly quiet: Pick<QuietLog, 'warn'>
   /** Timeout of the marketplace, in milliseconds. */
   readonly fetchTimeoutMs?: number
+  /** Our own clock, epoch ms. */
+  readonly now?: () => number
 }
 
 /** Fetches one return and stores it. What cannot be read or stored is left to the sync of returns, which quarantines it. */
@@ -33,6 +35,7 @@ export const createReturnFetcher = ({
   findReturns,
   quiet,
   fetchTimeoutMs = 10_000,
+  now = Date.now,
 }: ReturnFetcherParts): ReturnFetcher => {
   const later = (reason: string, againInMs: number | null = null): OrderPresence => ({ presence: 'later', reason, againInMs })
 
@@ -61,7 +64,7 @@ export const createReturnFetcher = ({
         const fields = { err: error, seller_id: sellerId, return_order_id: returnOrderId }
         quiet.warn(`return-lookup:${sellerId}`, fields, 'an event waits: its return cannot be fetched now')
         const retryAt = error instanceof MarketplaceFailure ? error.retryAt : null
-        return later(errorMessage(error), retryAt === null ? null : Math.max(0, retryAt.getTime() - Date.now()))
+        return later(errorMessage(error), retryAt === null ? null : Math.max(0, retryAt.getTime() - now()))
       }
       return observed === null ? { presence: 'unknown' } : store(key, observed)
     },

@@ -1,8 +1,9 @@
 import { eventFaults, type ReadEvent, readEvent } from '../../domain/events/event-reading.ts'
 import type { EventFault } from '../../domain/events/event-shape.ts'
-import type { Database } from '../../store/db/database.ts'
+import type { Database, Transaction } from '../../store/db/database.ts'
 import { isDatabaseUnavailable, retryOnDeadlock } from '../../store/db/errors.ts'
 import { type EventKey, postponeEvent, readStoredEvent, type StoredEvent } from '../../store/events/events.ts'
+import { nameOrders } from '../../store/orders/named-orders.ts'
 import type { ReturnKey } from '../../store/orders/returns.ts'
 import { isSellerServed } from '../../store/sellers/sellers.ts'
 import { errorMessage } from '../../util/error-message.ts'
@@ -16,6 +17,7 @@ import {
   decideReceived,
   isOrder,
   lockForPlanning,
+  type SubjectKey,
   unknownOrderFault,
   unknownReturnFault,
 } from './decide.ts'
@@ -130,6 +132,7 @@ const decideWithOthers = async (
   // An order is not worth a call when the event that names it is wrong by itself.
   if (isOrder(key) && faults.length === 0) {
     const found = await parts.fetcher.ensure(key, signal)
+    if (found.presence !== 'stored') await parts.database.transaction(async (tx) => nameOrder(tx, event, key))
     if (found.presence === 'later') return { reason: found.reason, sellerId: key.sellerId, againInMs: found.againInMs }
     if (found.presence === 'unknown') {
       // A node that lags denies an order to everybody who asks it within that time, however often.
@@ -147,6 +150,7 @@ const decideWithOthers = async (
       const waits = waiting.some((one) => one.sequence === event.sequence)
       if (!waits || faults.length === 0) return []
       await rejectReceived(tx, event, { ...key, problem: eventProblem(faults) })
+      nameOrder(tx, event, key)
       return [{ fromInbox: isFromInbox(event), state: 'rejected' }]
     }),
   )
@@ -155,6 +159,10 @@ const decideWithOthers = async (
   const after = await readStoredEvent(parts.database, event)
   return after?.state === 'received' ? { reason: 'its order is stored no more', sellerId: key.sellerId } : null
 }
+
+/** Notes the order of an event, if it is not stored. */
+const nameOrder = (tx: Transaction, { receivedAt }: StoredEvent, { sellerId, purchaseOrderId }: SubjectKey): void =>
+  nameOrders(tx, sellerId, 'events', [{ purchaseOrderId, at: receivedAt }])
 
 /** Has a return fetched that is not stored. Null: it is stored. */
 const findReturn = async (
@@ -185,9 +193,10 @@ const rejectAlone = async (
 ): Promise<null> => {
   const sellerId = findReportedSeller(event, read, only.kind === 'one' ? only.sellerId : null)
   const { purchaseOrderId } = event
-  await parts.database.transaction((tx) =>
-    rejectReceived(tx, event, { sellerId, purchaseOrderId, problem: eventProblem(faults) }),
-  )
+  await parts.database.transaction(async (tx) => {
+    await rejectReceived(tx, event, { sellerId, purchaseOrderId, problem: eventProblem(faults) })
+    if (parts.sellers.has(sellerId)) nameOrder(tx, event, { sellerId, purchaseOrderId })
+  })
   afterDecisions(parts, [{ fromInbox: isFromInbox(event), state: 'rejected' }])
   return null
 }

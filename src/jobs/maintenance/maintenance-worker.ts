@@ -12,6 +12,8 @@ import type { AcceptParts } from '../events/parts.ts'
 import { reviewEvents } from '../events/review.ts'
 import type { SellerRegistry } from '../sellers/registry.ts'
 import type { PolledStream } from '../sync/engine/poll.ts'
+import { type MarketplaceStatusParts, readMarketplaceStatuses } from './marketplace-status.ts'
+import { noteNamedOrders } from './note-named-orders.ts'
 import { runRetention } from './retention.ts'
 import { reviewAlarms } from './review-alarms.ts'
 
@@ -21,14 +23,14 @@ const trimTurnMs = 10_000
 const maxTurns = 10_000
 
 /** Dependencies of maintenance. */
-export interface MaintenanceWorkerParts {
-  readonly config: Pick<Config, 'settleTimeMs' | 'retention' | 'biIdleTransactionMs'>
+export interface MaintenanceWorkerParts extends MarketplaceStatusParts {
+  readonly config: Pick<Config, 'settleTimeMs' | 'retention' | 'biIdleTransactionMs' | 'claimWindows'>
   readonly database: Database
   readonly metrics: Pick<Metrics, 'retentionRemoved'>
   /** Names this process in passes of the retention. */
   readonly owner: string
   readonly runtime: Pick<QueueRuntime, 'register'>
-  readonly sellers: Pick<SellerRegistry, 'ids' | 'has' | 'client'>
+  readonly sellers: Pick<SellerRegistry, 'ids' | 'has' | 'client' | 'settings' | 'worksFor'>
   readonly intake: Pick<AcceptParts, 'onInbox'>
   /** The scheduled streams of the sellers of this process. */
   schedule(): readonly PolledStream[]
@@ -61,6 +63,7 @@ const checkDeadlines = async ({ config, database, sellers, schedule }: Maintenan
     sellerIds: sellers.ids(),
     findNow: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : null),
     upForMs: process.uptime() * 1_000,
+    claimWindows: config.claimWindows,
   })
   if (changed !== null && changed.opened + changed.resolved > 0) log.info({ ...changed }, 'alarms changed')
 }
@@ -84,6 +87,14 @@ export const registerMaintenanceWorker = (parts: MaintenanceWorkerParts): void =
     'maintenance.run',
     async ({ data: { task }, signal, log }) => {
       if (task === 'trim') return trim(parts, signal, log)
+      if (task === 'named-orders') {
+        await noteNamedOrders(parts.database, parts.sellers.ids(), new Date())
+        return { done: true }
+      }
+      if (task === 'marketplace-status') {
+        await readMarketplaceStatuses(parts, signal)
+        return { done: true }
+      }
       await (task === 'review' ? review(parts, overdueWatch, log) : checkDeadlines(parts, log))
       return { done: true }
     },

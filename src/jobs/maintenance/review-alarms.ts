@@ -1,4 +1,7 @@
 import { type AlarmKind, alarmThresholds, unreadableOrdersMessage } from '../../domain/alarms/alarm-rules.ts'
+import { addOutage } from '../../domain/alarms/marketplace-status.ts'
+import { type ClaimWindows, claimWindows } from '../../domain/inventory/claim-states.ts'
+import { lateReturnsMessage } from '../../domain/orders/late-returns.ts'
 import {
   type AlarmCondition,
   applyConditions,
@@ -14,9 +17,13 @@ import {
   unreadableOrders,
 } from '../../store/alarms/alarm-conditions.ts'
 import { recordAlarmChanges } from '../../store/alarms/alarms.ts'
+import { readMarketplaceStatus } from '../../store/alarms/marketplace-status.ts'
 import type { Database, SqlRunner } from '../../store/db/database.ts'
 import { findHeldSnapshots } from '../../store/db/held-snapshots.ts'
+import { findExpiringClaims, reviewClaimDeadlines } from '../../store/inventory/claim-items.ts'
 import { type DeadlineRules, listDeadlineRules, type NearDeadline, readDeadlines } from '../../store/orders/deadlines.ts'
+import { listReturnRules, type ReturnRules, readLateReturns } from '../../store/orders/late-returns.ts'
+import { findMissingOrders } from '../../store/orders/named-orders.ts'
 import { findRejectedCredentials } from '../../store/sellers/seller-credentials.ts'
 import { findRemovedSellers, findServedSellers } from '../../store/sellers/sellers.ts'
 
@@ -31,6 +38,8 @@ export interface AlarmParts {
   readonly findNow: (sellerId: string) => Date | null
   /** How long this process has been up, in milliseconds. */
   readonly upForMs: number
+  /** How long claims can be filed; left out: as `claimWindows` says. */
+  readonly claimWindows?: ClaimWindows
   /** For how long a snapshot is held that is an old one, in milliseconds; left out: as `alarmThresholds` says. */
   readonly snapshotHeldMs?: number
 }
@@ -76,15 +85,35 @@ const deadlines = async (sql: SqlRunner, rules: readonly DeadlineRules[]): Promi
     ),
   ])
 
-const streams = async (sql: SqlRunner, { streams: running, upForMs }: AlarmParts): Promise<readonly AlarmCondition[]> =>
-  (await findStreamsBehind(sql, running, { upForMs })).map(({ sellerId, resource, stream, since, lastError }) => ({
+const lateReturns = async (sql: SqlRunner, rules: readonly ReturnRules[]): Promise<readonly AlarmCondition[]> =>
+  [...Map.groupBy(await readLateReturns(sql, rules), ({ sellerId }) => sellerId)].map(([sellerId, returns]) => ({
     sellerId,
-    kind: 'sync-behind',
-    subject: `${resource}/${stream}`,
-    message: `${resource} (${stream}) has not been read since ${since.toISOString()}: ${lastError ?? 'no process runs it, or the rate budget is used up'}`,
-    count: null,
-    dueAt: null,
+    kind: 'late-returns',
+    subject: 'returns',
+    message: lateReturnsMessage(returns),
+    count: returns.length,
+    dueAt: returns[0]?.refundBy ?? null,
   }))
+
+const streams = async (sql: SqlRunner, { streams: running, upForMs }: AlarmParts): Promise<readonly AlarmCondition[]> => {
+  const behind = await findStreamsBehind(sql, running, { upForMs })
+  if (behind.length === 0) return []
+  const reported = await readMarketplaceStatus(
+    sql,
+    behind.map(({ sellerId }) => sellerId),
+  )
+  return behind.map(({ sellerId, resource, stream, since, lastError }) => {
+    const message = `${resource} (${stream}) has not been read since ${since.toISOString()}: ${lastError ?? 'no process runs it, or the rate budget is used up'}`
+    return {
+      sellerId,
+      kind: 'sync-behind',
+      subject: `${resource}/${stream}`,
+      message: addOutage(message, resource, reported.get(sellerId) ?? []),
+      count: null,
+      dueAt: null,
+    }
+  })
+}
 
 const quarantines = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> => {
   const { quarantineGrowth: min, quarantineWithinMs: withinMs } = alarmThresholds
@@ -118,6 +147,18 @@ const unreadable = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> =>
     dueAt: null,
   }))
 
+const missingOrders = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> =>
+  (await findMissingOrders(sql, alarmThresholds.orderMissingForMs)).map(({ sellerId, count, ids, since }) => ({
+    sellerId,
+    kind: 'order-missing',
+    subject: 'orders',
+    message:
+      `${formatOrderCount(count)} not stored, the first named at ${since.toISOString()}: ${ids.join(', ')}` +
+      `${count > ids.length ? ` and ${count - ids.length} more` : ''}`,
+    count,
+    dueAt: null,
+  }))
+
 const discrepancies = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> =>
   (await findValuableDiscrepancies(sql, alarmThresholds.discrepancyValue)).map(({ sellerId, currency, count, value }) => ({
     sellerId,
@@ -137,6 +178,21 @@ const stockDifferences = async (sql: SqlRunner): Promise<readonly AlarmCondition
     message: `${count === 1 ? '1 difference' : `${count} differences`} between stock on hand and inventory log, worth ${value} ${currency}`,
     count,
     dueAt: null,
+  }))
+}
+
+const expiringClaims = async (
+  sql: SqlRunner,
+  { claimWindows: windows = claimWindows }: AlarmParts,
+): Promise<readonly AlarmCondition[]> => {
+  await reviewClaimDeadlines(sql, windows)
+  return (await findExpiringClaims(sql, alarmThresholds.claimExpiresWithinMs)).map(({ sellerId, count, units, earliest }) => ({
+    sellerId,
+    kind: 'claims-expire',
+    subject: 'claims',
+    message: `${count === 1 ? '1 open claim' : `${count} open claims`} of ${units} units, the earliest until ${earliest.toISOString()}`,
+    count,
+    dueAt: earliest,
   }))
 }
 
@@ -197,8 +253,10 @@ const shared = [
   'auto-cancel',
   'quarantine-growing',
   'order-unreadable',
+  'order-missing',
   'discrepancy-value',
   'stock-difference-value',
+  'claims-expire',
   'campaign-budget',
   'campaign-ending',
   'webhook-paused',
@@ -220,8 +278,10 @@ export const reviewAlarms = async (parts: AlarmParts): Promise<{ readonly opened
       ...(await deadlines(tx, listDeadlineRules(tx, served, findNow))),
       ...(await quarantines(tx)),
       ...(await unreadable(tx)),
+      ...(await missingOrders(tx)),
       ...(await discrepancies(tx)),
       ...(await stockDifferences(tx)),
+      ...(await expiringClaims(tx, parts)),
       ...(await campaigns(tx)),
       ...(await webhooks(tx)),
       ...(await outdated(tx)),
@@ -230,10 +290,15 @@ export const reviewAlarms = async (parts: AlarmParts): Promise<{ readonly opened
     // Rows of a removed seller are its history: nobody can fix them.
     const conditions = found.filter(({ sellerId }) => !removed.has(sellerId))
     const ofAll = await applyConditions(tx, shared, conditions, null)
-    // Only the process that runs them knows which streams of a seller run, and how often.
-    const ofRunning = [...(await streams(tx, parts)), ...(await endless(tx, parts))]
-    const ofStreams = await applyConditions(tx, ['sync-behind', 'list-without-end'], ofRunning, sellerIds)
-    return { opened: ofAll.opened + ofStreams.opened, resolved: ofAll.resolved + ofStreams.resolved }
+    // Only the processes of a seller know which of its streams run, and how often, and the deadline that its marketplace sets for refunds.
+    const times = new Map(sellerIds.filter((id) => !removed.has(id)).map((id) => [id, findNow(id)]))
+    const ofOwn = [
+      ...(await streams(tx, parts)),
+      ...(await endless(tx, parts)),
+      ...(await lateReturns(tx, listReturnRules(tx, times, null))),
+    ]
+    const own = await applyConditions(tx, ['sync-behind', 'list-without-end', 'late-returns'], ofOwn, sellerIds)
+    return { opened: ofAll.opened + own.opened, resolved: ofAll.resolved + own.resolved }
   })
   if (done === null) return null
   while (await recordAlarmChanges(database)) {

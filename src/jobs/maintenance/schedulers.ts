@@ -4,6 +4,10 @@ import type { Scheduler } from '../../queues/schedulers.ts'
 const trimIntervalMs = 3_600_000
 /** Interval of the search for commands and events that no process handles. */
 const reviewIntervalMs = 300_000
+/** Interval of the search for named orders that were never noted. */
+const namedIntervalMs = 3_600_000
+/** Interval of the check whether the marketplace's status is to be read: an alarm that was just raised needs it. */
+const statusIntervalMs = 60_000
 /** Interval of the check of deadlines. */
 const alarmIntervalMs = 60_000
 
@@ -11,5 +15,7 @@ const alarmIntervalMs = 60_000
 export const maintenanceSchedulers: readonly Scheduler[] = [
   { job: { name: 'maintenance.run', data: { task: 'trim' } }, everyMs: trimIntervalMs },
   { job: { name: 'maintenance.run', data: { task: 'review' } }, everyMs: reviewIntervalMs },
+  { job: { name: 'maintenance.run', data: { task: 'named-orders' } }, everyMs: namedIntervalMs },
   { job: { name: 'maintenance.run', data: { task: 'alarms' } }, everyMs: alarmIntervalMs },
+  { job: { name: 'maintenance.run', data: { task: 'marketplace-status' } }, everyMs: statusIntervalMs },
 ]

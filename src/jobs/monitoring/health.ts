@@ -29,6 +29,7 @@ export interface HealthParts {
   readonly kind: 'redis' | 'postgres'
   readonly runtime: Pick<QueueRuntime, 'check' | 'liveness'>
   readonly webhooks: { isRead(): boolean }
+  readonly sellers: { listShadowed(): readonly string[] }
 }
 
 /** Checks whether the daemon lives, and whether it is ready. */
@@ -38,6 +39,7 @@ export const createHealth = ({
   kind,
   runtime,
   webhooks,
+  sellers,
 }: HealthParts): { live(): HealthResult; ready(): Promise<HealthResult> } => {
   // Anybody may ask, as often as they like: one look a second serves all, and takes no connection but those of the pools.
   const shared = { freshMs: 1_000, timeoutMs: checkTimeoutMs, maxHanging: 2 }
@@ -67,6 +69,11 @@ export const createHealth = ({
               detail: 'the change feed has not been read for webhooks for two minutes; the log says why',
             },
       ]
+      const shadowed = sellers.listShadowed().length
+      if (shadowed > 0) {
+        const detail = `${shadowed} seller${shadowed === 1 ? ' is' : 's are'} in shadow mode: nothing of them is written to the marketplace`
+        checks.push({ name: 'mode', ok: true, detail })
+      }
       return { ok: checks.every((check) => check.ok), checks }
     },
   }

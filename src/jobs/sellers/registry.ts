@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { RefreshTokens } from '../../clients/http/auth.ts'
-import type { MarketplaceClient } from '../../clients/http/client.ts'
+import { type MarketplaceClient, type ReadClient, toReadClient } from '../../clients/http/client.ts'
 import type { ClientHooks, ClientLog, ClientParts } from '../../clients/http/client-parts.ts'
 import type { SellerConnection } from '../../clients/marketplace/connection.ts'
 import type { Profile } from '../../clients/marketplace/profiles/profile.ts'
 import type { RateBudget } from '../../clients/rate-limit/budget.ts'
 import type { DisplaySettings, SellerSettings } from '../../config/config.ts'
+import type { SellerMode } from '../../domain/shadow/mode.ts'
 import type { ConfiguredSeller, SellerFingerprint, SellerStatus } from '../../store/sellers/sellers.ts'
 
 /** No such seller is configured in this process. */
@@ -26,7 +27,15 @@ export interface SellerRegistry {
   only(): string | null
   has(sellerId: string): boolean
   /** @throws UnknownSeller */
-  client(sellerId: string): MarketplaceClient
+  client(sellerId: string): ReadClient
+  /**
+   * The client that can write; null: the seller is in shadow mode as far as this process knows.
+   *
+   * @throws UnknownSeller
+   */
+  liveClient(sellerId: string): MarketplaceClient | null
+  /** The sellers that are in shadow mode as far as this process knows. */
+  listShadowed(): readonly string[]
   /** Whether this process works for a seller: it is configured here, and not suspended. */
   worksFor(sellerId: string): boolean
   /**
@@ -52,7 +61,7 @@ export interface SellerRegistry {
    * Takes over the states of the sellers: the client of a seller that was resumed forgets that its credentials were refused. Returns whether this
    * process works for more sellers than before.
    */
-  learn(states: readonly Pick<SellerStatus, 'sellerId' | 'resumes'>[]): boolean
+  learn(states: readonly Pick<SellerStatus, 'sellerId' | 'resumes' | 'mode'>[]): boolean
   close(): Promise<void>
 }
 
@@ -81,6 +90,8 @@ interface Entry {
   readonly connection: SellerConnection
   readonly fingerprint: string
   readonly client: MarketplaceClient
+  /** The same client without its writes. */
+  readonly reader: ReadClient
 }
 
 /**
@@ -118,24 +129,22 @@ const connect = (parts: SellerRegistryParts, settings: SellerSettings, kept: Ent
     reportColumns: settings.reportColumns,
   }
   if (kept !== undefined && isDeepStrictEqual(kept.connection, connection)) return { ...kept, settings }
-  return {
-    settings,
-    connection,
-    fingerprint: buildFingerprint(settings, connection),
-    client: parts.createClient(connection, {
-      budget: parts.budget,
-      log: parts.log,
-      hooks: parts.hooks,
-      ...(parts.maxRecords === undefined ? {} : { maxRecords: parts.maxRecords }),
-      ...(parts.refreshTokens === undefined ? {} : { refreshTokens: parts.refreshTokens }),
-    }),
-  }
+  const client = parts.createClient(connection, {
+    budget: parts.budget,
+    log: parts.log,
+    hooks: parts.hooks,
+    ...(parts.maxRecords === undefined ? {} : { maxRecords: parts.maxRecords }),
+    ...(parts.refreshTokens === undefined ? {} : { refreshTokens: parts.refreshTokens }),
+  })
+  return { settings, connection, fingerprint: buildFingerprint(settings, connection), client, reader: toReadClient(client) }
 }
 
 /** Creates a client for each seller. */
 export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry => {
   let entries = new Map<string, Entry>()
   const resumes = new Map<string, number>()
+  /** The stored mode of each seller; until it is known, its setting counts. */
+  const modes = new Map<string, SellerMode>()
   const suspended = new Map<string, { readonly seller: ConfiguredSeller; readonly reason: string }>()
 
   const find = (sellerId: string): Entry => {
@@ -144,6 +153,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     return entry
   }
 
+  const findMode = ({ settings }: Entry): SellerMode => modes.get(settings.sellerId) ?? settings.mode
   const connectAll = (sellers: readonly SellerSettings[]): Map<string, Entry> =>
     new Map(sellers.map((settings) => [settings.sellerId, connect(parts, settings, entries.get(settings.sellerId))]))
   const clientsWithout = (from: Map<string, Entry>, others: Map<string, Entry>): readonly MarketplaceClient[] => {
@@ -167,6 +177,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     sellerId,
     credentialsFingerprint: find(sellerId).fingerprint,
     resumes: resumes.get(sellerId) ?? 0,
+    mode: find(sellerId).settings.mode,
   })
 
   entries = connectAll(parts.sellers)
@@ -174,7 +185,12 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     ids: () => [...entries.keys()],
     only: () => (entries.size === 1 ? ([...entries.keys()][0] ?? null) : null),
     has: (sellerId) => entries.has(sellerId),
-    client: (sellerId) => find(sellerId).client,
+    client: (sellerId) => find(sellerId).reader,
+    liveClient: (sellerId) => {
+      const entry = find(sellerId)
+      return findMode(entry) === 'live' ? entry.client : null
+    },
+    listShadowed: () => [...entries].flatMap(([sellerId, entry]) => (findMode(entry) === 'shadow' ? [sellerId] : [])),
     settings: () => [...entries.values()].map((entry) => entry.settings),
     findSettings: (sellerId) => entries.get(sellerId)?.settings,
     configured,
@@ -190,7 +206,13 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     replace: async (sellers, store = async () => undefined) => {
       const next = connectAll(sellers)
       try {
-        await store([...next].map(([sellerId, { fingerprint }]) => ({ sellerId, credentialsFingerprint: fingerprint })))
+        await store(
+          [...next].map(([sellerId, { fingerprint, settings }]) => ({
+            sellerId,
+            credentialsFingerprint: fingerprint,
+            mode: settings.mode,
+          })),
+        )
       } catch (error) {
         await Promise.all(clientsWithout(next, entries).map((client) => client.close()))
         throw error
@@ -203,7 +225,8 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     },
     learn: (states) => {
       let isResumed = false
-      for (const { sellerId, resumes: count } of states) {
+      for (const { sellerId, resumes: count, mode } of states) {
+        modes.set(sellerId, mode)
         if ((resumes.get(sellerId) ?? 0) === count) continue
         // Refusals are cleared before the new count is known: a refusal from before must not count as a later one.
         entries.get(sellerId)?.client.credentials.clearRefusals()

@@ -1,8 +1,10 @@
 import { type AlarmKind, alarmKinds, findAlarmRule } from '../../domain/alarms/alarm-rules.ts'
+import { addOutage } from '../../domain/alarms/marketplace-status.ts'
 import { batchQuery } from '../commit/query-batching.ts'
 import type { Database, SqlRunner, Transaction } from '../db/database.ts'
 import { prepared } from '../db/prepared-statements.ts'
 import { type Actor, recordAct } from '../keys/audit.ts'
+import { readMarketplaceStatus } from './marketplace-status.ts'
 
 /** What an alarm concerns. `subject` identifies the thing within its kind: a command, an event, a seller's credentials. */
 export interface AlarmKey {
@@ -250,12 +252,20 @@ export const reviewSyncAlarm = async (
   if (state === null) return
   const key = { sellerId, kind: 'sync-failing', subject: `${resource}/${stream}` } as const
   if (state.failures >= failuresToAlarm) {
-    await raiseAlarm(
-      sql,
-      key,
-      `${resource} (${stream}) cannot be read, run after run: ${state.last_error ?? 'no error was recorded'}`,
-    )
+    const message = `${resource} (${stream}) cannot be read, run after run: ${state.last_error ?? 'no error was recorded'}`
+    const reported = await readMarketplaceStatus(sql, [sellerId])
+    await raiseAlarm(sql, key, addOutage(message, resource, reported.get(sellerId) ?? []))
   } else if (state.failures === 0 && state.alarmed) {
     await resolveAlarm(sql, key)
   }
+}
+
+/** Writes the open alarms of failing streams of these sellers again, with the outages that their marketplace reports now. */
+export const renewSyncAlarms = async (sql: SqlRunner, sellerIds: readonly string[]): Promise<void> => {
+  const open = await sql.query<{ sellerId: string; resource: string; stream: string }>(
+    `SELECT seller_id AS "sellerId", split_part(subject, '/', 1) AS resource, substr(subject, strpos(subject, '/') + 1) AS stream
+     FROM tallyman.alarms WHERE kind = 'sync-failing' AND resolved_at IS NULL AND seller_id = ANY ($1::text[])`,
+    [...sellerIds],
+  )
+  await Promise.all(open.map((key) => reviewSyncAlarm(sql, key)))
 }

@@ -141,11 +141,14 @@ export const findFirstKeptChange = async ({ prisma }: SqlRunner): Promise<bigint
   return pass?.removedUpTo ?? 0n
 }
 
-/** The newest changes of one order, oldest first. */
+/** The newest changes of one order, oldest first. `until`: only those that had occurred by then. */
 export const readChangesOfOrder = async (
   { prisma }: SqlRunner,
   sellerId: string,
   purchaseOrderId: string,
   limit: number,
-): Promise<readonly Change[]> =>
-  (await prisma.change.findMany({ where: { sellerId, purchaseOrderId }, orderBy: { seq: 'desc' }, take: limit })).reverse()
+  until: Date | null = null,
+): Promise<readonly Change[]> => {
+  const where = { sellerId, purchaseOrderId, ...(until === null ? {} : { occurredAt: { lte: until } }) }
+  return (await prisma.change.findMany({ where, orderBy: { seq: 'desc' }, take: limit })).reverse()
+}

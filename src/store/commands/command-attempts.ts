@@ -3,7 +3,8 @@ import { batchQuery } from '../commit/query-batching.ts'
 import type { SqlRunner, Transaction } from '../db/database.ts'
 import { prepared } from '../db/prepared-statements.ts'
 import type { Later } from '../db/transaction.ts'
-import { type StoredCommand, sellerIsActive } from './commands.ts'
+import { isNotHeldShipment } from '../notifications/shipment-holds.ts'
+import { isOpenCommand, type StoredCommand, sellerIsActive, sellerIsLive } from './commands.ts'
 
 /** An attempt to send a command to the marketplace. */
 export interface StoredAttempt {
@@ -69,9 +70,10 @@ const insertIntents = prepared(
      UPDATE tallyman.commands c SET state = 'sending', attempts = c.attempts + 1, reason = NULL, updated_at = now(),
        leased_until = now() + g.lease_ms * interval '1 millisecond', lease_owner = g.owner
      FROM given g
-     WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = 'pending' AND c.attempts = g.attempts AND ${sellerIsActive} AND (
+     WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = 'pending' AND c.attempts = g.attempts AND ${sellerIsActive} AND ${sellerIsLive}
+       AND ${isNotHeldShipment} AND (
        SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject
-         AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected') LIMIT 1) IS NULL
+         AND e.sequence < c.sequence AND ${isOpenCommand('e')} LIMIT 1) IS NULL
      RETURNING c.id, c.attempts
    )
    INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline)
@@ -103,8 +105,8 @@ const insertEach = batchQuery(
 
 /**
  * Stores the intent: the request, its correlation id, and the state of the subject before it. It must be committed before the request is sent. False
- * once committed: the command has changed, is not the first of its subject, or its seller was paused or stopped; nothing was written, and nothing may
- * be sent.
+ * once committed: the command has changed, is not the first of its subject, is a shipment that a notification holds, or its seller was paused, stopped or put
+ * in shadow mode; nothing was written, and nothing may be sent.
  */
 export const recordIntent = (transaction: Transaction, command: StoredCommand, intent: Intent): Promise<Later<boolean>> =>
   insertEach(transaction, { ...intent, id: command.id, attempts: command.attempts })
@@ -165,7 +167,7 @@ const renewEach = batchQuery(async (sql: SqlRunner, held: readonly HeldCommand[]
 /** Renews the lease of a command; false: it has expired, or another transaction has locked the command. */
 export const renewLease = (sql: SqlRunner, held: HeldCommand): Promise<boolean> => renewEach(sql, held)
 
-/** The known outcome of an attempt. `not-sent` and `not-applied`: it changed nothing; `dismissed`: a person decided so. */
+/** The known outcome of an attempt. `not-sent` and `not-applied`: it changed nothing; `dismissed`: a person decided so; `predicted`: it was never sent. */
 export type AttemptOutcome =
   | 'applied'
   | 'accepted'
@@ -175,6 +177,7 @@ export type AttemptOutcome =
   | 'unknown'
   | 'not-applied'
   | 'dismissed'
+  | 'predicted'
 
 /** The stored end of an attempt. */
 export interface AttemptEnd {

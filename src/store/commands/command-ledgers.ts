@@ -1,4 +1,4 @@
-import type { CommandState, OrderCommandContent } from '../../domain/commands/command.ts'
+import { type CommandState, isReleased, type OrderCommandContent } from '../../domain/commands/command.ts'
 import type { OrderBaseline } from '../../domain/commands/evidence.ts'
 import { buildProof, type Confirmed, parseBaseline } from '../../domain/commands/proof.ts'
 import type { LineUnits, PurchaseOrder } from '../../domain/orders/order.ts'
@@ -26,10 +26,11 @@ export interface OrderWork {
   readonly ledgerCommands: readonly LedgerCommand[]
   /** Applied commands, with the state of the order before each. */
   readonly confirmed: readonly Confirmed[]
+  /** Since when the seller is in shadow mode; null: it is not. */
+  readonly shadowSince: Date | null
 }
 
 interface WorkRow {
-  readonly place: number
   readonly id: string
   readonly eventSource: string | null
   readonly eventId: string | null
@@ -44,31 +45,44 @@ interface WorkRow {
 // A command that was never sent has no attempt. A further attempt was made only after the order had shown that the earlier ones changed nothing, so the
 // baseline of the latest attempt counts. OFFSET 0 forces one lookup for each order, regardless of statistics.
 const selectWork = prepared(
-  `SELECT k.place::int AS place, c.id, c.kind, c.state, c.payload, c.parts, c.event_source AS "eventSource", c.event_id AS "eventId",
+  `SELECT k.place::int AS place,
+     (SELECT s.mode_since FROM tallyman.sellers s WHERE s.seller_id = k.seller_id AND s.mode = 'shadow') AS "shadowSince", c.id, c.kind, c.state, c.payload, c.parts, c.event_source AS "eventSource", c.event_id AS "eventId",
      c.created_at AS "createdAt",
      (SELECT a.baseline FROM tallyman.command_attempts a
       WHERE a.command_id = c.id AND a.outcome IS DISTINCT FROM 'not-sent' ORDER BY a.attempt DESC LIMIT 1) AS baseline
    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(seller_id, purchase_order_id, place)
-   CROSS JOIN LATERAL (SELECT * FROM tallyman.commands c
-     WHERE c.seller_id = k.seller_id AND c.purchase_order_id = k.purchase_order_id AND (c.state <> 'rejected' OR c.parts IS NOT NULL)
-     OFFSET 0) c
+   LEFT JOIN LATERAL (SELECT * FROM tallyman.commands c
+     WHERE c.seller_id = k.seller_id AND c.purchase_order_id = k.purchase_order_id AND (c.state NOT IN ('rejected', 'withdrawn') OR c.parts IS NOT NULL)
+     OFFSET 0) c ON true
    ORDER BY k.place, c.sequence`,
 )
 
-const readWork = batchQuery(
-  async (
-    sql: SqlRunner,
-    keys: readonly { readonly sellerId: string; readonly purchaseOrderId: string }[],
-  ): Promise<readonly (readonly WorkRow[])[]> => {
-    const rows = await sql.query<WorkRow>(
-      selectWork,
-      keys.map(({ sellerId }) => sellerId),
-      keys.map(({ purchaseOrderId }) => purchaseOrderId),
-    )
-    const byPlace = Map.groupBy(rows, ({ place }) => place)
-    return keys.map((_, index) => byPlace.get(index + 1) ?? [])
-  },
-)
+/** One row for each command of an order, or one row without a command. */
+type FoundRow = { readonly place: number; readonly shadowSince: Date | null } & (WorkRow | { readonly id: null })
+
+interface FoundWork {
+  readonly shadowSince: Date | null
+  readonly rows: readonly WorkRow[]
+}
+
+const isCommand = (row: FoundRow): row is Extract<FoundRow, WorkRow> => row.id !== null
+
+const queryWork = async (
+  sql: SqlRunner,
+  keys: readonly { readonly sellerId: string; readonly purchaseOrderId: string }[],
+): Promise<readonly FoundWork[]> => {
+  const rows = await sql.query<FoundRow>(
+    selectWork,
+    keys.map(({ sellerId }) => sellerId),
+    keys.map(({ purchaseOrderId }) => purchaseOrderId),
+  )
+  const byPlace = Map.groupBy(rows, ({ place }) => place)
+  return keys.map((_, index) => {
+    const found = byPlace.get(index + 1) ?? []
+    return { shadowSince: found[0]?.shadowSince ?? null, rows: found.filter(isCommand) }
+  })
+}
+const readWork = batchQuery(queryWork)
 
 /**
  * The units in our commands on an order. The caller holds the order's row lock (`lockOrder`), as every transaction that reserves or sends units does.
@@ -79,8 +93,25 @@ export const readOrderWork = async (
   sellerId: string,
   purchaseOrderId: string,
   except: string | null = null,
+): Promise<OrderWork> => buildOrderWork(sql, sellerId, await readWork(sql, { sellerId, purchaseOrderId }), except)
+
+/** The units in our commands on each of these orders, by one statement and without locks: for lists, not for reservations. */
+export const readWorkOfOrders = async (
+  sql: SqlRunner,
+  keys: readonly { readonly sellerId: string; readonly purchaseOrderId: string }[],
+): Promise<readonly OrderWork[]> => {
+  const found = await queryWork(sql, keys)
+  return Promise.all(
+    keys.map(({ sellerId }, index) => buildOrderWork(sql, sellerId, found[index] ?? { shadowSince: null, rows: [] }, null)),
+  )
+}
+
+const buildOrderWork = async (
+  sql: SqlRunner,
+  sellerId: string,
+  { rows, shadowSince }: FoundWork,
+  except: string | null,
 ): Promise<OrderWork> => {
-  const rows = await readWork(sql, { sellerId, purchaseOrderId })
   const { statuses } = sql.findVocabulary(sellerId)
   const commands: CommandOfOrder[] = []
   const ledgerCommands: LedgerCommand[] = []
@@ -103,7 +134,7 @@ export const readOrderWork = async (
         event,
       })
   }
-  return { ledgerCommands, confirmed: commands.filter(({ state }) => state === 'confirmed') }
+  return { ledgerCommands, confirmed: commands.filter(({ state }) => state === 'confirmed'), shadowSince }
 }
 
 /** The parts of a command that a person has confirmed, and whether nothing else of it is open. */
@@ -112,7 +143,7 @@ const parseDecision = (
 ): { readonly decided: readonly CommandOfOrder[]; readonly nothingOpen: boolean } => {
   const parts = parseParts(row.parts)
   const decided = listConfirmed(row.kind, parts).map((part): CommandOfOrder => ({ ...part, state: 'confirmed' }))
-  return { decided, nothingOpen: row.state === 'rejected' || (parts !== null && parts.open === null) }
+  return { decided, nothingOpen: isReleased(row.state) || (parts !== null && parts.open === null) }
 }
 
 /** The open part of a command. Its baseline includes the parts that a person has confirmed, which may have the same attempt. */
@@ -133,5 +164,7 @@ export const readLedgers = async (
   sellerId: string,
   order: PurchaseOrder,
   except: string | null = null,
-): Promise<LineLedger[]> =>
-  buildLedgers(order, (await readOrderWork(sql, sellerId, order.purchaseOrderId, except)).ledgerCommands)
+): Promise<LineLedger[]> => {
+  const { ledgerCommands, shadowSince } = await readOrderWork(sql, sellerId, order.purchaseOrderId, except)
+  return buildLedgers(order, ledgerCommands, shadowSince)
+}

@@ -221,7 +221,7 @@ export const listEventCommands = (sql: SqlRunner, source: string, id: string): P
 const acknowledging = prepared(
   `SELECT k.place::int AS place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(seller_id, purchase_order_id, place)
    CROSS JOIN LATERAL (SELECT FROM tallyman.commands c WHERE c.seller_id = k.seller_id AND c.purchase_order_id = k.purchase_order_id
-     AND c.kind = 'acknowledge' AND c.state <> 'rejected' LIMIT 1) c`,
+     AND c.kind = 'acknowledge' AND c.state NOT IN ('rejected', 'withdrawn') LIMIT 1) c`,
 )
 
 const areAcknowledging = batchQuery(async (sql: SqlRunner, keys: readonly OrderKey[]) => {
@@ -234,7 +234,7 @@ const areAcknowledging = batchQuery(async (sql: SqlRunner, keys: readonly OrderK
   return keys.map((_, index) => found.has(index + 1))
 })
 
-/** Whether there is a command to acknowledge this order that is not rejected. It acquires no lock; lock the order first. */
+/** Whether there is a command to acknowledge this order that is neither rejected nor withdrawn. It acquires no lock; lock the order first. */
 export const isAcknowledging = (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<boolean> =>
   areAcknowledging(sql, { sellerId, purchaseOrderId })
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { addOutage } from '../../domain/alarms/marketplace-status.ts'
 import { type CommandContent, type CommandState, isSettled, listUnits } from '../../domain/commands/command.ts'
 import { takesUnits } from '../../domain/commands/decision.ts'
 import { raiseAlarm, resolveAlarm } from '../alarms/alarms.ts'
+import { readMarketplaceStatus } from '../alarms/marketplace-status.ts'
 import { batchQuery } from '../commit/query-batching.ts'
 import type { SqlRunner, Transaction } from '../db/database.ts'
 import { prepared } from '../db/prepared-statements.ts'
@@ -288,11 +290,21 @@ export const moveCommand = async (transaction: Transaction, command: StoredComma
   return { state, sinceMs: row.since_ms ?? 0, tries: row.tries }
 }
 
-/** Raises an alarm for a command that makes no progress; it closes when the command progresses, or is settled or held. */
-export const alarmWaiting = async (transaction: Transaction, command: StoredCommand, reason: string): Promise<void> => {
+/**
+ * Raises an alarm for a command that makes no progress; it closes when the command progresses, or is settled or held.
+ * @param cause `step`: its steps fail, which an outage of the marketplace may explain; `process`: no process works on it
+ */
+export const alarmWaiting = async (
+  transaction: Transaction,
+  command: StoredCommand,
+  reason: string,
+  cause: 'step' | 'process',
+): Promise<void> => {
   const { about } = describeSubject(command)
   const message = `${about} waits: ${reason}; it continues by itself, or decide command ${command.id}`
-  await raiseAlarm(transaction, alarmKey(command, 'command-waiting'), message)
+  const { sellerId, content } = command
+  const reported = cause === 'step' ? ((await readMarketplaceStatus(transaction, [sellerId])).get(sellerId) ?? []) : []
+  await raiseAlarm(transaction, alarmKey(command, 'command-waiting'), addOutage(message, content.kind, reported))
 }
 
 /**

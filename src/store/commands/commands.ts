@@ -1,4 +1,4 @@
-import type { CommandContent, CommandState, StoredContent } from '../../domain/commands/command.ts'
+import { type CommandContent, type CommandState, type StoredContent, settledStates } from '../../domain/commands/command.ts'
 import type { DecidedParts } from '../../domain/commands/decision.ts'
 import type { Confirmed } from '../../domain/commands/proof.ts'
 import { batchQuery } from '../commit/query-batching.ts'
@@ -45,6 +45,8 @@ export interface StoredCommand {
   readonly before: string | null
   /** Whether its seller is neither stopped nor paused. */
   readonly isSellerActive: boolean
+  /** Whether its seller is not in shadow mode. */
+  readonly isSellerLive: boolean
   /** The database's clock when the row was read. */
   readonly databaseNow: Date
 }
@@ -56,6 +58,7 @@ interface CommandRow {
   created_at: Date
   before: string | null
   seller_at_work: boolean
+  seller_live: boolean
   database_now: Date
   seller_id: string
   purchase_order_id: string | null
@@ -75,13 +78,23 @@ interface CommandRow {
 /** SQL: the number of persons' decisions on the command `c`. */
 export const decisionCount = '(SELECT count(*) FROM tallyman.command_decisions d WHERE d.command_id = c.id)::int'
 
+const settledList = `(${settledStates.map((state) => `'${state}'`).join(', ')})`
+
+/** SQL: nothing more is done for the command in the row. */
+export const isSettledCommand = (row: string): string => `${row}.state IN ${settledList}`
+/** SQL: as `NOT` {@link isSettledCommand}, in a form that implies the condition of the index of open commands. */
+export const isOpenCommand = (row: string): string => `${row}.state NOT IN ${settledList}`
+
+/** SQL: the seller of the command `c` is not in shadow mode, or is not recorded yet. */
+export const sellerIsLive = `COALESCE((SELECT s.mode = 'live' FROM tallyman.sellers s WHERE s.seller_id = c.seller_id), true)`
+
 /** SQL: the seller of the command `c` is neither paused nor stopped, or is not recorded yet. */
 export const sellerIsActive = `COALESCE((SELECT s.state = 'active' FROM tallyman.sellers s WHERE s.seller_id = c.seller_id), true)`
 
 const commandColumns = `c.id, c.subject, c.next_action_at, c.created_at, ${dueNow} AS database_now,
   (SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject AND e.sequence < c.sequence
-    AND e.state NOT IN ('confirmed', 'rejected') ORDER BY e.sequence LIMIT 1) AS before,
-  ${sellerIsActive} AS seller_at_work, c.seller_id, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, ${decisionCount} AS decisions,
+    AND ${isOpenCommand('e')} ORDER BY e.sequence LIMIT 1) AS before,
+  ${sellerIsActive} AS seller_at_work, ${sellerIsLive} AS seller_live, c.seller_id, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, ${decisionCount} AS decisions,
   c.event_source, c.event_id, c.leased_until, c.troubled_since, c.troubled_looks`
 
 const fromRow = (row: CommandRow, { content, fault }: StoredContent): StoredCommand => ({
@@ -105,6 +118,7 @@ const fromRow = (row: CommandRow, { content, fault }: StoredContent): StoredComm
   createdAt: row.created_at,
   before: row.before,
   isSellerActive: row.seller_at_work,
+  isSellerLive: row.seller_live,
   databaseNow: row.database_now,
 })
 
@@ -124,7 +138,7 @@ export const readCommand = async (sql: SqlRunner, commandId: string): Promise<St
 
 const selectHeads = prepared(
   `SELECT k.place::int AS place, (SELECT c.id FROM tallyman.commands c WHERE c.seller_id = k.seller_id AND c.subject = k.subject
-     AND c.state NOT IN ('confirmed', 'rejected') ORDER BY c.sequence LIMIT 1) AS id
+     AND ${isOpenCommand('c')} ORDER BY c.sequence LIMIT 1) AS id
    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(seller_id, subject, place) ORDER BY k.place`,
 )
 
@@ -146,7 +160,7 @@ export const findHeadCommand = (sql: SqlRunner, sellerId: string, subject: strin
 // Not as NOT EXISTS: Postgres would read the subjects of all commands, although only the first few are needed.
 /** SQL: the command `c` is the first unsettled one of its subject. */
 export const isFirstOfSubject = `(SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id
-  AND e.subject = c.subject AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected') LIMIT 1) IS NULL`
+  AND e.subject = c.subject AND e.sequence < c.sequence AND ${isOpenCommand('e')} LIMIT 1) IS NULL`
 
 /**
  * SQL: the command `c` counts in the share of its seller: it can run, or waits for the rate limit. A command whose steps fail counts only when it is

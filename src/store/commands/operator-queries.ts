@@ -6,10 +6,12 @@ import { buildPage, isOrAny, isWithin, type ListPage, type Period } from '../db/
 import { alarmWaitingAfterMs, eventSellerExpression } from '../events/event-queries.ts'
 import { Prisma } from '../generated/client.ts'
 import { hasDeadlines, listDeadlineRules, readDeadlines, rulesJson, rulesRows, soon } from '../orders/deadlines.ts'
+import { listReturnRules, type ReturnRules, readLateReturns } from '../orders/late-returns.ts'
 import { allSellers } from '../orders/order-queries.ts'
 import { type SellerFilter, sellerCondition, toSellerIds } from '../sellers/seller-filter.ts'
 import { listExcludedSellers } from '../sellers/sellers.ts'
 import { type QuarantineState, quarantineStates } from '../sync/quarantine.ts'
+import { isOpenCommand, isSettledCommand } from './commands.ts'
 
 /** A record that did not parse. */
 export interface QuarantinedRecord {
@@ -183,6 +185,8 @@ export interface Overview {
     /** Cancelled by the marketplace within 24 hours unless they are shipped. */
     readonly autoCancelSoon: number
   }
+  /** Returns whose refund is late, and those whose refund is due within 12 hours. */
+  readonly returns: { readonly late: number; readonly refundSoon: number }
   /** States without commands are omitted. Confirmed and rejected commands count only for the last 24 hours. */
   readonly commands: Readonly<Partial<Record<CommandState, number>>>
   /** Events that wait for their order. */
@@ -241,6 +245,12 @@ const countOrders = async (
   return { ...sums, toShip: Math.max(0, (total?.ours ?? 0) - sums.toAcknowledge) }
 }
 
+const countReturns = async (sql: SqlRunner, rules: readonly ReturnRules[]): Promise<Overview['returns']> => {
+  const found = await readLateReturns(sql, rules)
+  const late = found.filter(({ state }) => state === 'late').length
+  return { late, refundSoon: found.length - late }
+}
+
 /** Counts open things of these sellers. `findNow`: the marketplace's time by seller; default: the database's time. */
 export const readOverview = async (
   sql: SqlRunner,
@@ -250,12 +260,16 @@ export const readOverview = async (
   const only = toSellerIds(sellers)
   const excluded = await listExcludedSellers(sql, sellers)
   const orders = await countOrders(sql, findNow, only, excluded)
+  const returns = await countReturns(
+    sql,
+    listReturnRules(sql, findNow, sellers).filter(({ sellerId }) => !excluded.includes(sellerId)),
+  )
   const commands = await sql.query<{ state: CommandState; count: number }>(
-    `SELECT state, count(*)::int AS count FROM tallyman.commands WHERE state NOT IN ('confirmed', 'rejected')
+    `SELECT state, count(*)::int AS count FROM tallyman.commands c WHERE ${isOpenCommand('c')}
        AND ($1::text[] IS NULL OR seller_id = ANY ($1::text[])) GROUP BY state
      UNION ALL
-     SELECT state, count(*)::int FROM tallyman.commands
-     WHERE state IN ('confirmed', 'rejected') AND settled_at > now() - interval '24 hours'
+     SELECT state, count(*)::int FROM tallyman.commands c
+     WHERE ${isSettledCommand('c')} AND settled_at > now() - interval '24 hours'
        AND ($1::text[] IS NULL OR seller_id = ANY ($1::text[])) GROUP BY state`,
     only,
   )
@@ -284,6 +298,7 @@ export const readOverview = async (
   const alarmCounts = new Map(open.map(({ kind, _count }) => [kind, _count]))
   return {
     orders,
+    returns,
     commands: Object.fromEntries(commands.map(({ state, count }) => [state, count])),
     waitingEvents: rest?.waiting_events ?? 0,
     quarantined: rest?.quarantined ?? 0,

@@ -1,5 +1,5 @@
 import { maxIdLength } from '../../domain/events/event-bounds.ts'
-import type { EventState } from '../../domain/events/event-shape.ts'
+import { type EventState, returnEventType } from '../../domain/events/event-shape.ts'
 import type { SqlRunner } from '../db/database.ts'
 import { buildPage, type ListPage, type Period } from '../db/page.ts'
 import { type SellerFilter, toSellerIds } from '../sellers/seller-filter.ts'
@@ -26,6 +26,7 @@ export interface ListedEvent extends EventKey {
 export interface EventFilter {
   readonly state: EventState | null
   readonly sellerId: SellerFilter
+  /** Also events about returns of this order. */
   readonly purchaseOrderId?: string | null
   readonly type?: string | null
   readonly source?: string | null
@@ -45,6 +46,15 @@ export const eventSellerExpression = `COALESCE(e.seller_id, left(tallyman.normal
 
 /** SQL: the purchase order of an event, in normal form. Indexed. */
 const orderExpression = `left(tallyman.normal_id(e.data -> 'purchaseOrderId'), ${maxIdLength})`
+
+/** SQL: the return of an event, in normal form. Indexed for events of this type. */
+const returnExpression = `left(tallyman.normal_id(e.data -> 'returnOrderId'), ${maxIdLength})`
+
+/** SQL: numbers of the events about the purchase order `$4`, and about its returns. */
+const ofOrder = `SELECT e.sequence FROM tallyman.erp_event e WHERE ${orderExpression} = $4::text
+  UNION SELECT e.sequence FROM tallyman.sellers s
+  JOIN warehouse.return_lines l ON l.seller_id = s.seller_id AND l.purchase_order_id = $4::text
+  JOIN tallyman.erp_event e ON e.type = '${returnEventType}' AND ${returnExpression} = l.return_order_id AND ${eventSellerExpression} = l.seller_id`
 
 /** Events, newest first, before this sequence number. */
 export const listEvents = async (
@@ -74,7 +84,7 @@ export const listEvents = async (
      FROM tallyman.erp_event e
      WHERE ${state === null ? 'true' : statusConditions[state]} AND ($1::text[] IS NULL OR ${eventSellerExpression} = ANY ($1::text[]))
        AND ($2::bigint IS NULL OR e.sequence < $2::bigint)
-       ${purchaseOrderId === null ? 'AND $4::text IS NULL' : `AND ${orderExpression} = $4::text`} AND ($5::text IS NULL OR e.type = $5::text)
+       ${purchaseOrderId === null ? 'AND $4::text IS NULL' : `AND e.sequence IN (${ofOrder})`} AND ($5::text IS NULL OR e.type = $5::text)
        AND ($6::text IS NULL OR e.source = $6::text) AND ($7::text IS NULL OR e.id = $7::text)
        AND ($8::timestamptz IS NULL OR e.received_at >= $8::timestamptz) AND ($9::timestamptz IS NULL OR e.received_at < $9::timestamptz)
      ORDER BY e.sequence DESC LIMIT $3::int`,

@@ -1,6 +1,6 @@
 import type { CommandKind, LineQuantity } from '../../domain/commands/command.ts'
 import { maxDataBytes, maxDataDepth, maxIdLength, maxKeyBytes, measureNesting } from '../../domain/events/event-bounds.ts'
-import { type EventFault, type EventState, returnEventType, settingsEventType } from '../../domain/events/event-shape.ts'
+import { type EventFault, type EventState, returnEventType, sellerEventTypes } from '../../domain/events/event-shape.ts'
 import { batchQuery } from '../commit/query-batching.ts'
 import type { SqlRunner, Transaction } from '../db/database.ts'
 import { dueNow } from '../db/due-now.ts'
@@ -337,9 +337,9 @@ const waitingWhere = (condition: string, lock: '' | 'FOR UPDATE OF e'): string =
   prepared(`SELECT ${columns} FROM tallyman.erp_event e WHERE e.status = 'received' AND ${condition} ORDER BY e.sequence ${lock}`)
 
 const waitingOfOrders = waitingWhere(`${orderOfData} = ANY($1::text[])`, 'FOR UPDATE OF e')
-const waitingOfType = waitingWhere('e.type = $1', 'FOR UPDATE OF e')
+const waitingOfSellers = waitingWhere('e.type = ANY($1::text[])', 'FOR UPDATE OF e')
 const shownOfOrder = waitingWhere(`${orderOfData} = $1`, '')
-const shownOfType = waitingWhere('e.type = $1', '')
+const shownOfSellers = waitingWhere('e.type = ANY($1::text[])', '')
 
 // Few of them wait at a time, so they are found first. OFFSET 0 forces one lookup for each, regardless of statistics.
 const waitingReturnsWhere = (lock: '' | 'FOR UPDATE OF e'): string =>
@@ -354,9 +354,9 @@ const shownOfReturns = waitingReturnsWhere('')
 
 const bySequence = (a: StoredEvent, b: StoredEvent): number => (a.sequence < b.sequence ? -1 : 1)
 
-/** Waiting events of this purchase order and of its returns (null: of shipping settings), in the order of arrival. */
+/** Waiting events of this purchase order and of its returns (null: of those that concern sellers), in the order of arrival. */
 export const readWaitingEvents = async (sql: SqlRunner, purchaseOrderId: string | null): Promise<readonly StoredEvent[]> => {
-  if (purchaseOrderId === null) return (await sql.query<EventRow>(shownOfType, settingsEventType)).map(fromRow)
+  if (purchaseOrderId === null) return (await sql.query<EventRow>(shownOfSellers, sellerEventTypes)).map(fromRow)
   const ofOrder = await sql.query<EventRow>(shownOfOrder, purchaseOrderId)
   const ofReturns = await sql.query<EventRow>(shownOfReturns, [purchaseOrderId])
   return [...ofOrder, ...ofReturns].map(fromRow).sort(bySequence)
@@ -365,16 +365,16 @@ export const readWaitingEvents = async (sql: SqlRunner, purchaseOrderId: string 
 const lockReceived = batchQuery(async (tx: SqlRunner, subjects: readonly (string | null)[]) => {
   const orders = subjects.filter((purchaseOrderId) => purchaseOrderId !== null)
   // Sent together, so that no insert runs between the two.
-  const [ofOrders, ofReturns, ofSettings] = await Promise.all([
+  const [ofOrders, ofReturns, ofSellers] = await Promise.all([
     orders.length === 0 ? [] : tx.query<EventRow>(waitingOfOrders, orders),
     orders.length === 0 ? [] : tx.query<EventRow & { readonly of_order: string }>(waitingOfReturns, orders),
-    orders.length === subjects.length ? [] : tx.query<EventRow>(waitingOfType, settingsEventType),
+    orders.length === subjects.length ? [] : tx.query<EventRow>(waitingOfSellers, sellerEventTypes),
   ])
   const byOrder = Map.groupBy(ofOrders.map(fromRow), (event) => event.purchaseOrderId)
-  const settings = ofSettings.map(fromRow)
+  const concerningSellers = ofSellers.map(fromRow)
   const returnsByOrder = Map.groupBy(ofReturns, (row) => row.of_order)
   return subjects.map((purchaseOrderId) => {
-    if (purchaseOrderId === null) return settings
+    if (purchaseOrderId === null) return concerningSellers
     const own = byOrder.get(purchaseOrderId) ?? []
     const through = returnsByOrder.get(purchaseOrderId) ?? []
     return through.length === 0 ? own : [...own, ...through.map(fromRow)].sort(bySequence)
@@ -382,8 +382,8 @@ const lockReceived = batchQuery(async (tx: SqlRunner, subjects: readonly (string
 })
 
 /**
- * Locks the waiting events of this purchase order and of its returns (null: of shipping settings), in the order of arrival. Lock their subject first. They may be of
- * different sellers, which the caller checks.
+ * Locks the waiting events of this purchase order and of its returns (null: of those that concern sellers), in the order of arrival. Lock their subject
+ * first. They may be of different sellers, which the caller checks.
  */
 export const lockWaitingEvents = (tx: Transaction, purchaseOrderId: string | null): Promise<readonly StoredEvent[]> =>
   lockReceived(tx, purchaseOrderId)

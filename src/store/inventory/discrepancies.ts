@@ -100,10 +100,18 @@ const explain = async (
     const finding = { ...difference, sku, month, gtin }
     const firstDay = `${month}-01`
     if (!isMovementKind(kind)) {
-      return { ...finding, logVerdict: null, logCertainty: null, logEntryIds: [], logEntries: 0, earliestDay: firstDay }
+      return {
+        ...finding,
+        logVerdict: null,
+        logCertainty: null,
+        logEntryIds: [],
+        logEntries: 0,
+        copiedUnits: 0,
+        earliestDay: firstDay,
+      }
     }
     const entries = entriesByMonth.get(buildKey({ sku, month })) ?? []
-    const { verdict, certainty, entries: extra } = explainByLog({ ...difference, kind }, entries, reasons)
+    const { verdict, certainty, entries: extra, copiedUnits } = explainByLog({ ...difference, kind }, entries, reasons)
     const [earliest] = extra
     return {
       ...finding,
@@ -111,6 +119,7 @@ const explain = async (
       logCertainty: certainty,
       logEntryIds: extra.slice(0, maxEntryIds).map((entry) => entry.id),
       logEntries: extra.length,
+      copiedUnits,
       earliestDay: earliest === undefined ? firstDay : calendar.formatDay(earliest.transactionTime),
     }
   })

@@ -25,6 +25,8 @@ export interface ReviewedMonth extends SkuMonth {
   readonly endingWhenListed: number | null
   /** Movements before this time are counted. */
   readonly until: Date
+  /** That is the end of the month. */
+  readonly complete: boolean
   /** The log is complete for the counted period. */
   readonly logComplete: boolean
   /** The log was read up to the end of the period, but may no longer reach back to its beginning. */
@@ -215,6 +217,7 @@ export const readMonths = async (
         report: listed ? report : null,
         endingWhenListed,
         until,
+        complete: until >= monthBounds(month).to,
         logComplete,
         logReadFar,
         logUnread,

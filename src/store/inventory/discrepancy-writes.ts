@@ -12,6 +12,8 @@ export interface Finding extends SkuMonth, Difference {
   /** The first 100 of them. */
   readonly logEntryIds: readonly string[]
   readonly logEntries: number
+  /** What copies in the log add to the stock. */
+  readonly copiedUnits: number
   /** `YYYY-MM-DD`, by the marketplace's calendar. */
   readonly earliestDay: string
 }
@@ -27,6 +29,7 @@ export interface OpenRow extends SkuMonth {
   readonly log_certainty: Certainty | null
   readonly log_entry_ids: string[]
   readonly log_entries: number
+  readonly log_copied_units: bigint
   readonly earliest_day: string
   readonly priced: boolean
 }
@@ -44,7 +47,7 @@ export const discrepancyKey = (one: SkuMonth & { readonly kind: DiscrepancyKind 
 export const readOpen = (tx: SqlRunner, sellerId: string, skus: readonly string[]): Promise<OpenRow[]> =>
   tx.query<OpenRow>(
     `SELECT d.id, d.sku, d.gtin, to_char(d.month, 'YYYY-MM') AS month, d.kind, d.report_units, d.expected_units, d.log_verdict,
-       d.log_certainty, d.log_entry_ids, d.log_entries, to_char(d.earliest_day, 'YYYY-MM-DD') AS earliest_day, d.value IS NOT NULL AS priced
+       d.log_certainty, d.log_entry_ids, d.log_entries, d.log_copied_units, to_char(d.earliest_day, 'YYYY-MM-DD') AS earliest_day, d.value IS NOT NULL AS priced
      FROM unnest($2::text[]) AS a(sku)
      JOIN warehouse.inventory_discrepancies d ON d.seller_id = $1 AND d.sku = a.sku AND d.state = 'open'`,
     sellerId,
@@ -59,6 +62,7 @@ export const isSame = (open: OpenRow, finding: Finding): boolean =>
   open.log_verdict === finding.logVerdict &&
   open.log_certainty === finding.logCertainty &&
   open.log_entries === finding.logEntries &&
+  Number(open.log_copied_units) === finding.copiedUnits &&
   open.earliest_day === finding.earliestDay &&
   open.log_entry_ids.length === finding.logEntryIds.length &&
   open.log_entry_ids.every((id, index) => id === finding.logEntryIds[index])
@@ -74,11 +78,12 @@ const toJson = (finding: Finding) => ({
   log_certainty: finding.logCertainty,
   log_entry_ids: finding.logEntryIds,
   log_entries: finding.logEntries,
+  log_copied_units: finding.copiedUnits,
   earliest_day: finding.earliestDay,
 })
 
 const findingColumns = `sku text, gtin text, month date, kind text, report_units bigint, expected_units bigint, log_verdict text,
-  log_certainty text, log_entry_ids text[], log_entries int, earliest_day date`
+  log_certainty text, log_entry_ids text[], log_entries int, log_copied_units bigint, earliest_day date`
 
 interface Written {
   readonly id: bigint
@@ -96,9 +101,9 @@ const insert = (tx: SqlRunner, sellerId: string, findings: readonly Finding[]): 
     `WITH finding AS MATERIALIZED (SELECT * FROM json_to_recordset($2::json) AS t(${findingColumns})),
      price AS MATERIALIZED (${selectLastUnitPrices('(SELECT DISTINCT $1::text AS seller_id, sku FROM finding)', '$3')})
      INSERT INTO warehouse.inventory_discrepancies AS d (seller_id, sku, gtin, month, kind, report_units, expected_units, log_verdict,
-       log_certainty, log_entry_ids, log_entries, earliest_day, unit_price, value, currency)
+       log_certainty, log_entry_ids, log_entries, log_copied_units, earliest_day, unit_price, value, currency)
      SELECT $1, f.sku, f.gtin, f.month, f.kind, f.report_units, f.expected_units, f.log_verdict, f.log_certainty, f.log_entry_ids,
-       f.log_entries, f.earliest_day, round(p.amount / p.units, 4), round(abs(f.report_units - f.expected_units) * p.amount / p.units, 2),
+       f.log_entries, f.log_copied_units, f.earliest_day, round(p.amount / p.units, 4), round(abs(f.report_units - f.expected_units) * p.amount / p.units, 2),
        p.currency
      FROM finding f LEFT JOIN price p ON p.sku = f.sku ORDER BY f.month, f.sku, f.kind
      RETURNING ${written}`,
@@ -113,6 +118,7 @@ const update = (tx: SqlRunner, sellerId: string, changed: readonly { readonly id
      price AS MATERIALIZED (${selectLastUnitPrices('(SELECT DISTINCT $1::text AS seller_id, sku FROM finding)', '$3')})
      UPDATE warehouse.inventory_discrepancies AS d SET gtin = f.gtin, report_units = f.report_units, expected_units = f.expected_units,
        log_verdict = f.log_verdict, log_certainty = f.log_certainty, log_entry_ids = f.log_entry_ids, log_entries = f.log_entries,
+       log_copied_units = f.log_copied_units,
        earliest_day = f.earliest_day, unit_price = round(p.amount / p.units, 4),
        value = round(abs(f.report_units - f.expected_units) * p.amount / p.units, 2), currency = p.currency, changed_at = now()
      FROM finding f LEFT JOIN price p ON p.sku = f.sku WHERE d.id = f.id

@@ -1,6 +1,8 @@
 import type { ChangeRecord } from '../../domain/changes/catalogue.ts'
 import type { InventoryLogEntry } from '../../domain/inventory/inventory-log.ts'
+import { findOrderOfEntry } from '../../domain/orders/named-orders.ts'
 import type { Transaction } from '../db/database.ts'
+import { nameOrders } from '../orders/named-orders.ts'
 import { markTable } from '../versioned/table-marks.ts'
 import { type LockedRow, mapLockedRows, versionedTable } from '../versioned/versioned-table.ts'
 import type { DifferingRecord } from '../versioned/versions.ts'
@@ -101,7 +103,10 @@ export interface StoredEntries {
   readonly touched: readonly { readonly sku: string; readonly at: Date }[]
 }
 
-/** Stores entries that {@link findDifferingEntries} found, and records the number and the sum of new ones for each SKU, and each changed one. */
+/**
+ * Stores entries that {@link findDifferingEntries} found, records the number and the sum of new ones for each SKU, and each changed one, and notes the orders
+ * that they name.
+ */
 export const storeDifferingEntries = async (
   tx: Transaction,
   sellerId: string,
@@ -109,6 +114,12 @@ export const storeDifferingEntries = async (
   records: readonly DifferingRecord<InventoryLogEntry>[],
 ): Promise<StoredEntries> => {
   const written = await entries.write(tx, sellerId, observedAt, records)
+  nameOrders(
+    tx,
+    sellerId,
+    'inventory-log',
+    written.map(({ value }) => ({ purchaseOrderId: findOrderOfEntry(value), at: value.transactionTime })),
+  )
   const fresh = written.filter(({ before }) => before === null).map(({ value }) => value)
   for (const [sku, ofSku] of Map.groupBy(fresh, (entry) => entry.sku)) tx.record(entriesAdded(sellerId, sku, ofSku))
   const touched = written.flatMap(({ value: { sku, transactionTime }, before }) => [

@@ -97,7 +97,7 @@ export interface ReportedSku extends InventorySku, SpeltSku {
 }
 
 /**
- * Adds the SKUs of a report or of the stock on hand, and makes the logs of moved ones due. `at` is on the marketplace's clock. Known SKUs that have not moved are not written.
+ * Adds the SKUs of a report, of the stock on hand or of inbound shipments, and makes the logs of moved ones due. `at` is on the marketplace's clock. Known SKUs that have not moved are not written.
  * Locks these SKUs in sorted order.
  */
 export const recordListedSkus = async (
@@ -105,7 +105,7 @@ export const recordListedSkus = async (
   sellerId: string,
   at: Date,
   skus: readonly ReportedSku[],
-  source: 'report' | 'stock' = 'report',
+  source: 'report' | 'stock' | 'inbound' = 'report',
 ): Promise<void> => {
   if (skus.length === 0) return
   await sql.execute(
@@ -133,19 +133,24 @@ export const recordListedSkus = async (
 /** Maximum number of SKUs of one run; the next run continues. */
 const differingPerRun = 2_000
 
+/** SQL: an open discrepancy that an entry of the log can settle, so that the log is read in full every day while it is open. */
+const dependsOnLog = (discrepancy: string): string =>
+  `(${discrepancy}.log_verdict IS NOT NULL OR ${discrepancy}.kind = 'carry-over')`
+
 /**
- * Makes a full reading of the logs due of SKUs whose report and log differ since their last full reading, or still differ after a day, because the log may be
- * wrong. The highest values first. `at` is on the marketplace's clock.
+ * Makes a full reading of logs due, because an entry may be reported later than any look-back. Each SKU with a new discrepancy is read once, so that no claim is
+ * made before; SKUs whose discrepancy depends on the log are read every day while it is open. The highest values first. `at` is on the marketplace's clock.
  */
 export const requestDifferingLogs = async (sql: SqlRunner, sellerId: string, at: Date): Promise<void> => {
   await sql.execute(
     `WITH differing AS MATERIALIZED (
-       SELECT sku, max(first_seen_at) AS since, sum(value) AS value FROM warehouse.inventory_discrepancies
-       WHERE seller_id = $1 AND state = 'open' AND log_verdict IS NOT NULL GROUP BY sku
+       SELECT d.sku, max(d.first_seen_at) AS since, bool_or(${dependsOnLog('d')}) AS daily, sum(d.value) AS value
+       FROM warehouse.inventory_discrepancies d WHERE d.seller_id = $1 AND d.state = 'open' GROUP BY d.sku
      ), chosen AS MATERIALIZED (
        SELECT s.sku FROM differing d JOIN tallyman.inventory_skus s ON s.seller_id = $1 AND s.sku = d.sku
        WHERE s.log_read_up_to IS NOT NULL AND s.log_pass IS NULL AND s.log_fault IS NULL
-         AND (s.log_full_at IS NULL OR s.log_full_at < d.since OR s.log_full_at < now() - interval '1 day')
+         AND (s.log_full_at IS NULL OR s.log_full_at < d.since
+           OR d.daily AND (s.log_full_at < now() - interval '1 day' OR s.log_full_due_at <= $2::timestamptz))
          AND (s.log_due_at IS NOT NULL OR s.log_full_due_at IS NULL OR s.log_full_due_at > $2::timestamptz)
        ORDER BY d.value DESC NULLS LAST, s.sku LIMIT $3::int
      ), locked AS MATERIALIZED (
@@ -298,7 +303,7 @@ const chooseDue = `
   )
   SELECT d.sku, d.marketplace_sku AS "marketplaceSku", d.gtin, d.log_read_up_to AS "readUpTo", d.log_read_at AS "readAt", d.log_full_due_at AS "fullDueAt", d.log_moved_at AS "movedAt",
     EXISTS (SELECT 1 FROM warehouse.inventory_discrepancies x WHERE x.seller_id = $1 AND x.sku = d.sku AND x.state = 'open'
-      AND x.log_verdict IS NOT NULL) AS differs, d.log_pass AS pass, d.log_fault AS fault,
+      AND ${dependsOnLog('x')}) AS differs, d.log_pass AS pass, d.log_fault AS fault,
     (SELECT e.transaction_time FROM warehouse.inventory_log_entries e WHERE e.seller_id = $1 AND e.sku = d.sku
      ORDER BY e.transaction_time DESC OFFSET $6::int LIMIT 1) AS "pageFrom"
   FROM due d

@@ -1,9 +1,9 @@
 import { type ReportMonth, reportSchedule } from '../../domain/inventory/report-schedule.ts'
 import { type AlarmKey, raiseAlarm, resolveAlarm } from '../alarms/alarms.ts'
-import type { Database, SqlRunner, Transaction } from '../db/database.ts'
+import type { SqlRunner, Transaction } from '../db/database.ts'
 import type { ReconciliationReport } from '../generated/client.ts'
 import { markTable } from '../versioned/table-marks.ts'
-import type { ReportFile } from './report-files.ts'
+import { type ReportFile, ReportFileRemoved } from './report-files.ts'
 
 markTable('warehouse.reconciliation_reports', {
   none: `id seller_id month state fault file_name generated_at covered_until retrieved_at imported_at byte_count row_count changed_count
@@ -152,31 +152,34 @@ export interface NewReport extends SellerMonth {
   readonly correlationId: string
 }
 
-/** Begins a report, and deletes the interrupted download of the same month. Returns its id. */
-export const beginReport = async (database: Database, report: NewReport): Promise<bigint> =>
-  database.transaction(async (tx) => {
-    const { coveredUntil } = reportSchedule(tx.findVocabulary(report.sellerId).calendar)
-    const { sellerId, fileName, generatedAt, retrievedAt, correlationId } = report
-    const month = toFirstDay(report.month)
-    await tx.prisma.reconciliationReport.deleteMany({ where: { sellerId, month, state: 'downloading' } })
-    const { id } = await tx.prisma.reconciliationReport.create({
-      data: {
-        ...{ sellerId, month, fileName, generatedAt, retrievedAt, correlationId },
-        state: 'downloading',
-        coveredUntil: coveredUntil(report.month, generatedAt),
-      },
-      select: { id: true },
-    })
-    return id
+/**
+ * Begins a report. Returns its id. Other downloads of the month stay, because a process may be writing them; {@link finishReport} and {@link markFaulty}
+ * delete the earlier ones.
+ */
+export const beginReport = async (sql: SqlRunner, report: NewReport): Promise<bigint> => {
+  const { coveredUntil } = reportSchedule(sql.findVocabulary(report.sellerId).calendar)
+  const { sellerId, month, fileName, generatedAt, retrievedAt, correlationId } = report
+  const { id } = await sql.prisma.reconciliationReport.create({
+    data: {
+      ...{ sellerId, month: toFirstDay(month), fileName, generatedAt, retrievedAt, correlationId },
+      state: 'downloading',
+      coveredUntil: coveredUntil(month, generatedAt),
+    },
+    select: { id: true },
   })
+  return id
+}
 
-/** Marks a report as downloaded: its file is stored completely, and it waits for its import. */
+/**
+ * Marks a report as downloaded: its file is stored completely, and it waits for its import.
+ * @throws ReportFileRemoved if it was deleted, because a later one of its month was read meanwhile
+ */
 export const completeReport = async (sql: SqlRunner, id: bigint, byteCount: number): Promise<void> => {
   const { count } = await sql.prisma.reconciliationReport.updateMany({
     where: { id, state: 'downloading' },
     data: { state: 'downloaded', byteCount },
   })
-  if (count === 0) throw new Error(`report ${id} was deleted during its download`)
+  if (count === 0) throw new ReportFileRemoved(id)
 }
 
 /** Deletes an incompletely downloaded report with its file. */
@@ -238,8 +241,11 @@ export const hasImportedReport = async (sql: SqlRunner, sellerId: string): Promi
   return (await sql.prisma.reconciliationReport.findFirst({ where, select: { id: true } })) !== null
 }
 
-// A report replaces every earlier one of its month, and their files.
+// A report replaces every earlier one of its month, and their files. A download is interrupted, or ends when its process finds its report deleted. It is
+// deleted by a statement of its own, so that the next one sees whether it was completed meanwhile.
 const dropEarlier = async (tx: Transaction, { sellerId, month, reportId }: StoredReport): Promise<void> => {
+  const earlier = { sellerId, month: toFirstDay(month), id: { lt: reportId } }
+  await tx.prisma.reconciliationReport.deleteMany({ where: { ...earlier, state: 'downloading' } })
   await tx.execute(
     `WITH earlier AS (
        UPDATE warehouse.reconciliation_reports SET state = 'outdated'

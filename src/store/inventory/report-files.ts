@@ -1,12 +1,16 @@
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { SqlRunner } from '../db/database.ts'
+import { findSqlState } from '../db/errors.ts'
 
 /** Uncompressed bytes of a chunk: small enough to keep several in memory, large enough to compress well. */
 const chunkBytes = 256 * 1024
 
 const pack = promisify<Uint8Array, Buffer>(zlib.gzip)
 const unpack = promisify<Uint8Array, Buffer>(zlib.gunzip)
+
+/** SQLSTATE: the report of the file does not exist. */
+const foreignKeyViolation = '23503'
 
 /** A completely stored file. */
 export interface ReportFile {
@@ -30,10 +34,17 @@ const writeChunk = async (
   bytes: Uint8Array,
 ): Promise<void> => {
   const packed = Uint8Array.from(await pack(bytes))
-  await prisma.reportFile.createMany({ data: [{ reportId, chunk, firstByte, bytes: packed }] })
+  try {
+    await prisma.reportFile.createMany({ data: [{ reportId, chunk, firstByte, bytes: packed }] })
+  } catch (error) {
+    throw findSqlState(error) === foreignKeyViolation ? new ReportFileRemoved(reportId) : error
+  }
 }
 
-/** Stores a file while it is received, one chunk at a time, each in its own transaction. Returns its uncompressed size in bytes. */
+/**
+ * Stores a file while it is received, one chunk at a time, each in its own transaction. Returns its uncompressed size in bytes.
+ * @throws ReportFileRemoved if its report was deleted meanwhile
+ */
 export const writeReportFile = async (sql: SqlRunner, reportId: bigint, body: AsyncIterable<Uint8Array>): Promise<number> => {
   let waiting: Uint8Array[] = []
   let waitingBytes = 0
@@ -59,7 +70,7 @@ export const writeReportFile = async (sql: SqlRunner, reportId: bigint, body: As
 
 /**
  * A stored file from this byte on, one chunk at a time.
- * @throws ReportFileGone
+ * @throws ReportFileRemoved
  */
 export const readReportFile = async function* (
   { prisma }: SqlRunner,

@@ -34,6 +34,14 @@ export const claimRequestCheck = async (
   return count > 0
 }
 
+/** Makes the progress of an open request readable now; false: no such request is open. */
+export const makeRequestCheckDue = async (sql: SqlRunner, sellerId: string, requestId: string): Promise<boolean> =>
+  (await sql.execute(
+    `UPDATE tallyman.report_requests SET checked_at = requested_at - interval '1 day' WHERE seller_id = $1 AND request_id = $2`,
+    sellerId,
+    requestId,
+  )) > 0
+
 /** Deletes a request that is settled. */
 export const removeReportRequest = async (
   { prisma }: SqlRunner,

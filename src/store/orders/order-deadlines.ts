@@ -1,3 +1,4 @@
+import { isOpenCommand } from '../commands/commands.ts'
 import type { SqlRunner } from '../db/database.ts'
 import {
   buildDeadlineRule,
@@ -158,7 +159,7 @@ export const readOrdersWithoutCommand = async (
      )
      SELECT w.seller_id AS "sellerId", w.purchase_order_id AS "purchaseOrderId", w.wants, w.by, count(*) OVER ()::int AS count
      FROM wanted w WHERE NOT EXISTS (SELECT FROM tallyman.commands c WHERE c.seller_id = w.seller_id AND c.purchase_order_id = w.purchase_order_id
-       AND c.state NOT IN ('confirmed', 'rejected') AND c.kind = ANY (w.kinds))
+       AND ${isOpenCommand('c')} AND c.kind = ANY (w.kinds))
      ORDER BY w.by, w.seller_id, w.purchase_order_id, w.wants LIMIT $3::int`,
     rulesJson(sellers),
     hours,

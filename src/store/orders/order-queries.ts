@@ -1,3 +1,4 @@
+import type { PurchaseOrder } from '../../domain/orders/order.ts'
 import { batchQuery } from '../commit/query-batching.ts'
 import type { SqlRunner } from '../db/database.ts'
 import { buildPage, type ListPage, type Period } from '../db/page.ts'
@@ -401,25 +402,24 @@ export const readOrderSummary = async (sql: SqlRunner, key: OrderKey): Promise<O
   return row === undefined ? null : fromRow(sql, row)
 }
 
-/** A version of an order as the marketplace sent it; `lastSeenAt` is null for the current one. */
-export interface OrderVersion {
-  readonly firstSeenAt: Date
-  readonly lastSeenAt: Date | null
-  readonly raw: unknown
-}
-
-/** The newest versions of an order, oldest first, the current one last. */
-export const readOrderVersions = async (sql: SqlRunner, key: OrderKey, limit: number): Promise<readonly OrderVersion[]> => {
-  const rows = await sql.query<{ first_seen_at: Date; last_seen_at: Date | null; raw: unknown }>(
-    `SELECT changed_at AS first_seen_at, NULL::timestamptz AS last_seen_at, raw FROM warehouse.orders
-       WHERE seller_id = $1 AND purchase_order_id = $2
-     UNION ALL
-     SELECT first_seen_at, last_seen_at, raw FROM tallyman.superseded_versions
-       WHERE seller_id = $1 AND resource = 'orders' AND record_key = $2
-     ORDER BY last_seen_at DESC NULLS FIRST, first_seen_at DESC LIMIT $3::int`,
-    key.sellerId,
-    key.purchaseOrderId,
-    limit,
-  )
-  return rows.map((row) => ({ firstSeenAt: row.first_seen_at, lastSeenAt: row.last_seen_at, raw: row.raw })).reverse()
-}
+/** The summary of an order that is not read from its row, as of a past time. */
+export const summarizeOrder = (
+  sql: Pick<SqlRunner, 'findVocabulary'>,
+  sellerId: string,
+  order: PurchaseOrder,
+  { open, firstSeenAt, changedAt }: Pick<OrderSummary, 'open' | 'firstSeenAt' | 'changedAt'>,
+): OrderSummary =>
+  fromRow(sql, {
+    seller_id: sellerId,
+    purchase_order_id: order.purchaseOrderId,
+    customer_order_id: order.customerOrderId,
+    order_date: order.orderDate,
+    ship_node_type: order.shipNodeType,
+    estimated_ship_date: order.estimatedShipDate,
+    total_amount: order.totalAmount,
+    currency: order.currency,
+    open,
+    lines: order.lines.map(({ lineNumber, sku, ordered, units }) => ({ lineNumber, sku, ordered, ...units })),
+    first_seen_at: firstSeenAt,
+    changed_at: changedAt,
+  })

@@ -9,7 +9,8 @@ import { childTable } from '../versioned/child-tables.ts'
 import { sampleNewest } from '../versioned/newest-sample.ts'
 import { customerOrder, rawRecord, recordHash } from '../versioned/table-marks.ts'
 import { versionedTable } from '../versioned/versioned-table.ts'
-import type { StorableRecord } from '../versioned/versions.ts'
+import type { DifferingRecord, StorableRecord } from '../versioned/versions.ts'
+import { nameOrders } from './named-orders.ts'
 
 interface TrackingState {
   readonly status: string | null
@@ -123,19 +124,24 @@ const returnChanges = (sellerId: string, before: ReadonlyMap<number, LineState>,
     ]
   })
 
-const trackingStatuses = childTable<ReturnLine, ReturnTrackingStatus>({
+/** Whether the marketplace shows units of the line that are not refunded. */
+const isRefundOpen = ({ quantity, refundedQuantity }: ReturnLine): boolean => (refundedQuantity ?? 0) < quantity
+
+const trackingStatuses = childTable<ReturnLine, ReturnTrackingStatus & { readonly refundOpen: boolean }>({
   name: 'return_line_tracking_statuses',
   personalData: {
-    none: 'seller_id return_order_id return_order_line_number position status status_time current_refund_status quantity',
+    none: 'seller_id return_order_id return_order_line_number position status status_time current_refund_status quantity refund_open',
     buyer: { raw: rawRecord('the tracking status of returned units') },
   },
-  columns: ['status text', 'status_time timestamptz', 'current_refund_status text', 'quantity int'],
-  items: (line) => line.trackingStatuses,
+  columns: ['status text', 'status_time timestamptz', 'current_refund_status text', 'quantity int', 'refund_open boolean'],
+  // The index of arrived units needs it: the table of lines has no times of statuses.
+  items: (line) => line.trackingStatuses.map((entry) => ({ ...entry, refundOpen: isRefundOpen(line) })),
   row: (entry) => ({
     status: entry.status,
     status_time: entry.statusTime,
     current_refund_status: entry.currentRefundStatus,
     quantity: entry.quantity,
+    refund_open: entry.refundOpen,
   }),
   raw: (entry) => entry.raw,
 })
@@ -236,8 +242,23 @@ const returns = versionedTable<ReturnOrder, ReadonlyMap<number, LineState>>({
     before === null ? [returnSeen(sellerId, order)] : returnChanges(sellerId, before, order),
 })
 
-/** The statements of the versioned table of returns. */
-export const { findDiffering: findDifferingReturns, store: storeDifferingReturns } = returns
+/** The returns of a page whose text differs from the stored one. Reads only. */
+export const { findDiffering: findDifferingReturns } = returns
+
+/** Stores returns that {@link findDifferingReturns} found, and notes the orders that they name. Returns how many were written. */
+export const storeDifferingReturns = async (
+  tx: Transaction,
+  sellerId: string,
+  observedAt: Date,
+  records: readonly DifferingRecord<ReturnOrder>[],
+): Promise<number> => {
+  const written = await returns.store(tx, sellerId, observedAt, records)
+  const orders = records.flatMap(({ value: { returnOrderDate, lines: returned } }) =>
+    returned.map(({ purchaseOrderId }) => ({ purchaseOrderId, at: returnOrderDate ?? observedAt })),
+  )
+  nameOrders(tx, sellerId, 'returns', orders)
+  return written
+}
 
 /** Times of creation of a sample of the newest stored returns, newest first. */
 export const sampleReturnTimes = async (sql: SqlRunner, sellerId: string): Promise<readonly Date[]> => {
@@ -269,20 +290,20 @@ const selectReturned = prepared(
    ORDER BY k.place, l.return_order_id, l.return_order_line_number`,
 )
 
-const readReturned = batchQuery(
-  async (
-    sql: SqlRunner,
-    keys: readonly { readonly sellerId: string; readonly purchaseOrderId: string }[],
-  ): Promise<readonly (readonly ReturnedLine[])[]> => {
-    const rows = await sql.query<ReturnedLine & { readonly place: number }>(
-      selectReturned,
-      keys.map(({ sellerId }) => sellerId),
-      keys.map(({ purchaseOrderId }) => purchaseOrderId),
-    )
-    const byPlace = Map.groupBy(rows, ({ place }) => place)
-    return keys.map((_, index) => byPlace.get(index + 1) ?? [])
-  },
-)
+/** The lines of all stored returns of each of these orders, by one statement. */
+export const readReturnedOfOrders = async (
+  sql: SqlRunner,
+  keys: readonly { readonly sellerId: string; readonly purchaseOrderId: string }[],
+): Promise<readonly (readonly ReturnedLine[])[]> => {
+  const rows = await sql.query<ReturnedLine & { readonly place: number }>(
+    selectReturned,
+    keys.map(({ sellerId }) => sellerId),
+    keys.map(({ purchaseOrderId }) => purchaseOrderId),
+  )
+  const byPlace = Map.groupBy(rows, ({ place }) => place)
+  return keys.map((_, index) => byPlace.get(index + 1) ?? [])
+}
+const readReturned = batchQuery(readReturnedOfOrders)
 
 /** The lines of all stored returns of a purchase order, as far as refunds concern them. */
 export const readReturnedLines = (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<readonly ReturnedLine[]> =>

@@ -1,6 +1,15 @@
+import type { SettlementComponent, SettlementMovement } from '../../domain/settlements/movement.ts'
 import type { SqlRunner } from '../db/database.ts'
 import { type ListedStore, listedStore } from '../versioned/listed-records.ts'
-import { customerOrder } from '../versioned/table-marks.ts'
+import { customerOrder, markTable } from '../versioned/table-marks.ts'
+import { nameOrders } from './named-orders.ts'
+import { noteOrdersOfRows, noteSettlementOrders } from './settlement-orders.ts'
+
+const money = 'price shipping tax paid net_tax commission fees refunds other payout open_amount'
+markTable('warehouse.order_money', {
+  none: `seller_id purchase_order_id line_number sku order_date currency ordered shipped cancelled refunded ${money} report_rows last_posted_on`,
+})
+markTable('warehouse.sku_money', { none: `seller_id sku month currency orders ordered shipped cancelled refunded ${money}` })
 
 /** A stored row of a settlement report. Money is decimal text, days are `YYYY-MM-DD`. */
 export interface StoredSettlementLine {
@@ -30,16 +39,19 @@ export interface StoredSettlementLine {
   readonly contractCategory: string | null
   readonly productType: string | null
   readonly productTaxCode: string | null
+  readonly movement: SettlementMovement
+  readonly component: SettlementComponent
+  /** A fraction; null: the row states none. */
+  readonly commissionRate: string | null
 }
 
-/** Rows of settlement reports, in `warehouse.settlement_lines`; changes are recorded as `settlement_line.…`. */
-export const settlementStore: ListedStore<StoredSettlementLine> = listedStore({
+const settlementLines: ListedStore<StoredSettlementLine> = listedStore({
   name: 'settlement_lines',
   personalData: {
     none: `seller_id line_key report_date row_number transaction_type description reason transaction_key posted_on period_start period_end
       amount amount_type total_payable currency quantity purchase_order_id purchase_order_line customer_order_line sku gtin product_name
-      fulfillment_type shipping_method contract_category product_type product_tax_code missing_since raw_hash observed_at first_seen_at
-      changed_at`,
+      fulfillment_type shipping_method contract_category product_type product_tax_code movement component commission_rate missing_since raw_hash
+      observed_at first_seen_at changed_at`,
     reference: {
       customer_order_id: customerOrder,
       raw: 'names the customer order; the place shipped to is removed before storage',
@@ -75,6 +87,9 @@ export const settlementStore: ListedStore<StoredSettlementLine> = listedStore({
     'contract_category text',
     'product_type text',
     'product_tax_code text',
+    'movement text',
+    'component text',
+    'commission_rate numeric',
   ],
   row: (line: StoredSettlementLine) => ({
     report_date: line.reportDate,
@@ -103,6 +118,9 @@ export const settlementStore: ListedStore<StoredSettlementLine> = listedStore({
     contract_category: line.contractCategory,
     product_type: line.productType,
     product_tax_code: line.productTaxCode,
+    movement: line.movement,
+    component: line.component,
+    commission_rate: line.commissionRate,
   }),
   identity: {
     of: ({ reportDate, row }) => ({ reportDate, row }),
@@ -122,6 +140,30 @@ export const settlementStore: ListedStore<StoredSettlementLine> = listedStore({
   },
   change: (what, data) => ({ type: `settlement_line.${what}`, data }),
 })
+
+/** Rows of settlement reports, in `warehouse.settlement_lines`; changes are recorded as `settlement_line.…`. Notes the orders that rows name, to be fetched and compared. */
+export const settlementStore: ListedStore<StoredSettlementLine> = {
+  ...settlementLines,
+  store: async (tx, sellerId, observedAt, records) => {
+    const written = await settlementLines.store(tx, sellerId, observedAt, records)
+    const orders = records.map(({ value: { purchaseOrderId, postedOn, reportDate } }) => ({
+      purchaseOrderId,
+      at: new Date(postedOn ?? reportDate),
+    }))
+    nameOrders(tx, sellerId, 'settlements', orders)
+    noteSettlementOrders(
+      tx,
+      sellerId,
+      records.map(({ value }) => value),
+    )
+    return written
+  },
+  noteMissing: async (tx, sellerId, observedAt, keys) => {
+    const marked = await settlementLines.noteMissing(tx, sellerId, observedAt, keys)
+    noteOrdersOfRows(tx, sellerId, keys)
+    return marked
+  },
+}
 
 /** Keys of the rows of a report (of a day, `YYYY-MM-DD`) after its first `rows` that are stored as present. */
 export const findSettlementLinesAfter = async (

@@ -126,20 +126,28 @@ export const readOrders = async (
   return new Map(rows.map((row) => [row.purchase_order_id, toOrder(row)]))
 }
 
-const readEach = batchQuery(
-  async (sql: SqlRunner, keys: readonly { readonly sellerId: string; readonly purchaseOrderId: string }[]) => {
-    const rows = await sql.query<OrderRow & { readonly place: number }>(
-      selectOrdersOfSellers,
-      keys.map(({ sellerId }) => sellerId),
-      keys.map(({ purchaseOrderId }) => purchaseOrderId),
-    )
-    const found = new Map(rows.map((row) => [row.place, row]))
-    return keys.map((_, index) => {
-      const row = found.get(index + 1)
-      return row === undefined ? null : { value: toOrder(row), rowVersion: row.row_version }
-    })
-  },
-)
+interface OrderKey {
+  readonly sellerId: string
+  readonly purchaseOrderId: string
+}
+
+/** These orders, by one statement, each with the version of its row; null: it is not stored. */
+export const readOrdersInRows = async (
+  sql: SqlRunner,
+  keys: readonly OrderKey[],
+): Promise<readonly (ReadRow<PurchaseOrder> | null)[]> => {
+  const rows = await sql.query<OrderRow & { readonly place: number }>(
+    selectOrdersOfSellers,
+    keys.map(({ sellerId }) => sellerId),
+    keys.map(({ purchaseOrderId }) => purchaseOrderId),
+  )
+  const found = new Map(rows.map((row) => [row.place, row]))
+  return keys.map((_, index) => {
+    const row = found.get(index + 1)
+    return row === undefined ? null : { value: toOrder(row), rowVersion: row.row_version }
+  })
+}
+const readEach = batchQuery(readOrdersInRows)
 
 /** A stored order and the version of its row; null: it is not stored. */
 export const readOrderInRow = (

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../domain/values/json.ts'
 import { erasedRawText } from '../../domain/values/redaction.ts'
 import { isObject } from '../../domain/values/values.ts'
 import { numberChanges } from '../changes/change-numbers.ts'
+import { isOpenCommand } from '../commands/commands.ts'
 import type { Database, Transaction } from '../db/database.ts'
 import { retryOnDeadlock } from '../db/errors.ts'
 import { type Actor, recordAct } from '../keys/audit.ts'
@@ -216,8 +217,8 @@ const ofEventsOrRejected = `(${ofEvents} OR (e.source, e.id) IN (SELECT * FROM u
 
 const findUnsettled = (tx: Transaction, { sellerId, purchaseOrderIds, commandIds }: Found): Promise<UnsettledItem[]> =>
   tx.query<UnsettledItem>(
-    `SELECT 'command' AS what, id AS name, purchase_order_id AS "purchaseOrderId", state FROM tallyman.commands
-     WHERE id = ANY($3::text[]) AND state NOT IN ('confirmed', 'rejected')
+    `SELECT 'command' AS what, id AS name, purchase_order_id AS "purchaseOrderId", state FROM tallyman.commands c
+     WHERE id = ANY($3::text[]) AND ${isOpenCommand('c')}
      UNION ALL SELECT 'event', e.source || ' ' || e.id, tallyman.normal_id(e.data -> 'purchaseOrderId'), e.status
      FROM tallyman.erp_event e WHERE e.status = 'received' AND ${ofEvents}
      ORDER BY 1, 2 LIMIT 20`,

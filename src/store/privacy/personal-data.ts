@@ -36,7 +36,8 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
   },
   'tallyman.change_counter': { none: 'only_row last_seq' },
   'tallyman.claim_rows': {
-    none: 'seller_id month sku listed compared lost damaged found unexplained uncertain price_amount price_units currency',
+    none: `seller_id month sku listed compared complete lost damaged found unexplained returned uncertain uncertain_reasons net_lost net_missing
+      net_returned price_amount price_units currency`,
   },
   'tallyman.claim_totals': {
     none: `seller_id month currency skus skus_compared lost_units lost_value damaged_units damaged_value found_units found_value
@@ -80,6 +81,7 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
       record_id: 'id of an erased customer order, purchase order or return; kept: later records of it are redacted',
     },
   },
+  'tallyman.drift': { none: 'id seller_id operation kind path value example count first_seen_at last_seen_at' },
   'tallyman.erp_event': {
     none: 'sequence body_hash status received_at processed_at due_at data_removed_at',
     reference: { source: "the ERP's key of its event; must name no buyer", id: "the ERP's key of its event; must name no buyer" },
@@ -97,7 +99,10 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
       log_full_due_at stake marketplace_sku`,
   },
   'tallyman.log_reasons': { none: 'seller_id reason kind first_seen_at' },
-  'tallyman.named_orders': { none: 'seller_id purchase_order_id asked_at ask_again_at asks answer' },
+  'tallyman.marketplace_status': { none: 'seller_id api_group status since checked_at' },
+  'tallyman.named_orders': {
+    none: 'seller_id purchase_order_id source named_on named_at state asked_at ask_again_at asks answer',
+  },
   'tallyman.quarantined_records': {
     none: `id seller_id resource state seen_count observed_at first_seen_at last_seen_at replayed_at stream skipped retry_at dismissed_by
       created_from`,
@@ -126,7 +131,7 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
   'tallyman.seller_roles': { none: 'role seller_id' },
   'tallyman.sellers': {
     none: `seller_id state stopped_reason stopped_at credentials_fingerprint created_at updated_at paused_by resumes probe_at served_at
-      removed_at removed_by limits limits_since`,
+      removed_at removed_by limits limits_since mode mode_since mode_by`,
   },
   'tallyman.superseded_versions': {
     none: 'seller_id resource first_seen_at last_seen_at',
@@ -174,8 +179,12 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
       ],
     },
   },
+  'warehouse.claims': {
+    none: `id seller_id sku month kind units certainty unit_price value currency state deadline reference filed_units paid_amount state_by
+      state_changed_at first_seen_at changed_at`,
+  },
   'warehouse.inventory_discrepancies': {
-    none: `id seller_id sku gtin month kind report_units expected_units difference log_verdict log_certainty log_entry_ids log_entries
+    none: `id seller_id sku gtin month kind report_units expected_units difference log_verdict log_certainty log_entry_ids log_entries log_copied_units
       earliest_day unit_price value currency state resolution first_seen_at changed_at resolved_at`,
   },
 }
@@ -197,7 +206,7 @@ for (const [table, marks] of Object.entries(otherTables)) markTable(table, marks
 const allTables = async (): Promise<readonly (readonly [table: string, marks: TableMarks])[]> => {
   const store = path.resolve(import.meta.dirname, '..')
   const files = (await readdir(store, { recursive: true })).filter(
-    (file) => file.endsWith('.ts') && !file.startsWith('generated'),
+    (file) => path.extname(file) === path.extname(import.meta.filename) && !file.startsWith('generated'),
   )
   await Promise.all(files.map((file) => import(pathToFileURL(path.join(store, file)).href)))
   return [...markedTables()].sort(([one], [other]) => (one < other ? -1 : 1))

@@ -1,4 +1,5 @@
 import type { RetainedData } from '../../domain/sync/retention.ts'
+import { isOpenCommand, isSettledCommand } from '../commands/commands.ts'
 import type { SqlRunner } from '../db/database.ts'
 import { dueNow } from '../db/due-now.ts'
 import { retryOnDeadlock } from '../db/errors.ts'
@@ -15,11 +16,9 @@ interface Retained {
   readonly emptied?: { readonly set: string; readonly where: string; readonly columns: readonly string[] }
 }
 
-const isSettled = (command: string): string => `${command}.state IN ('confirmed', 'rejected')`
-
 // Scalar subqueries, because Postgres looks each up by its index, and never joins the pages with another whole table.
 const openCommandQuery = (sellerId: string, subject: string): string =>
-  `(SELECT 1 FROM tallyman.commands o WHERE o.seller_id = ${sellerId} AND o.subject = ${subject} AND NOT ${isSettled('o')} LIMIT 1)`
+  `(SELECT 1 FROM tallyman.commands o WHERE o.seller_id = ${sellerId} AND o.subject = ${subject} AND ${isOpenCommand('o')} LIMIT 1)`
 
 // Read once for each statement; few alarms are open.
 const openAlarms = (kind: string): string =>
@@ -27,7 +26,7 @@ const openAlarms = (kind: string): string =>
 
 /** SQL: its command was settled long ago, no other command of the same subject is open, and it has no open alarm. */
 const attemptIsOld = `t.started_at < $1::timestamptz
-  AND (SELECT coalesce(c.settled_at, c.updated_at) FROM tallyman.commands c WHERE c.id = t.command_id AND ${isSettled('c')}
+  AND (SELECT coalesce(c.settled_at, c.updated_at) FROM tallyman.commands c WHERE c.id = t.command_id AND ${isSettledCommand('c')}
     AND ${openCommandQuery('c.seller_id', 'c.subject')} IS NULL) < $1::timestamptz
   AND t.command_id NOT IN ${openAlarms('command-rejected')}`
 
@@ -38,13 +37,13 @@ const attemptIsOld = `t.started_at < $1::timestamptz
 const attemptCounts = `(t.outcome IS DISTINCT FROM 'not-sent'
   AND t.attempt = (SELECT max(l.attempt) FROM tallyman.command_attempts l
     WHERE l.command_id = t.command_id AND l.outcome IS DISTINCT FROM 'not-sent')
-  AND (SELECT c.state <> 'rejected' OR c.parts IS NOT NULL FROM tallyman.commands c WHERE c.id = t.command_id))`
+  AND (SELECT c.state NOT IN ('rejected', 'withdrawn') OR c.parts IS NOT NULL FROM tallyman.commands c WHERE c.id = t.command_id))`
 
 /** Subjects of alarms are cut at this length, so an event with a longer name is not emptied. */
 const maxEventNameLength = 1_000
 
 const eventIsOld = `t.status <> 'received' AND t.data_removed_at IS NULL AND coalesce(t.processed_at, t.received_at) < $1::timestamptz
-  AND (SELECT 1 FROM tallyman.commands c WHERE c.event_source = t.source AND c.event_id = t.id AND NOT ${isSettled('c')} LIMIT 1) IS NULL
+  AND (SELECT 1 FROM tallyman.commands c WHERE c.event_source = t.source AND c.event_id = t.id AND ${isOpenCommand('c')} LIMIT 1) IS NULL
   AND (t.status = 'accepted' OR (octet_length(t.source) + octet_length(t.id) < ${maxEventNameLength}
     AND t.source || ' ' || t.id NOT IN ${openAlarms('event-rejected')}))`
 
@@ -125,6 +124,13 @@ const retained: Readonly<Record<RetainedData, Retained>> = {
     table: 'tallyman.webhook_deliveries',
     age: 'coalesce(t.at, t.created_at)',
     deleted: `t.status <> 'pending' AND coalesce(t.at, t.created_at) < $1::timestamptz`,
+  },
+  // A fraud cancel counts as long as its order is open.
+  notifications: {
+    table: 'tallyman.notifications',
+    age: 't.received_at',
+    deleted: `t.received_at < $1::timestamptz AND t.read_at IS NOT NULL AND (t.hold IS DISTINCT FROM 'fraud-cancel'
+      OR (SELECT o.open FROM warehouse.orders o WHERE o.seller_id = t.seller_id AND o.purchase_order_id = t.record_id) IS NOT TRUE)`,
   },
   'log-entries': { table: 'warehouse.inventory_log_entries', age: 't.transaction_time', deleted: entryIsOld },
 }

@@ -1,4 +1,5 @@
 import { closeAlarmsOfSeller } from '../alarms/alarms.ts'
+import { isOpenCommand } from '../commands/commands.ts'
 import type { Database, Transaction } from '../db/database.ts'
 import { eventSellerExpression } from '../events/event-queries.ts'
 import { waitingSellerExpression } from '../events/events.ts'
@@ -22,8 +23,10 @@ export const sellerTables = {
     'warehouse.campaign_status_changes',
     'warehouse.sales_channels',
     'warehouse.settlement_lines',
+    'warehouse.settlement_differences',
     'warehouse.stock_on_hand',
     'warehouse.stock_differences',
+    'warehouse.inbound_shipment_lines',
     'warehouse.replenishment_recommendations',
     'warehouse.inventory_log_entries',
     'warehouse.reconciliation_reports',
@@ -36,6 +39,7 @@ export const sellerTables = {
     'tallyman.erased_records',
     'tallyman.claim_rows',
     'tallyman.claim_totals',
+    'warehouse.claims',
     'tallyman.unread_report_skus',
     'tallyman.erp_event',
   ],
@@ -50,11 +54,16 @@ export const sellerTables = {
   ],
   bookkeeping: [
     'tallyman.alarms',
+    'tallyman.drift',
     'tallyman.enrolments',
     'tallyman.inventory_order_marks',
     'tallyman.inventory_skus',
     'tallyman.log_reasons',
+    'tallyman.marketplace_status',
     'tallyman.named_orders',
+    'tallyman.settlement_orders',
+    'tallyman.settlement_periods',
+    'tallyman.notifications',
     'tallyman.refresh_tokens',
     'tallyman.report_requests',
     'tallyman.report_tries',
@@ -107,7 +116,7 @@ const readWork = async (tx: Transaction, sellerId: string): Promise<UnsettledWor
        (SELECT count(*)::int FROM tallyman.sync_states WHERE seller_id = $1 AND lease_until > now()) AS readings
      FROM (SELECT count(*)::int AS commands, (count(*) FILTER (WHERE state IN ('sending', 'verifying')))::int AS unknown,
              (count(*) FILTER (WHERE state = 'held'))::int AS held
-           FROM tallyman.commands WHERE seller_id = $1 AND state NOT IN ('confirmed', 'rejected')) c`,
+           FROM tallyman.commands o WHERE seller_id = $1 AND ${isOpenCommand('o')}) c`,
     sellerId,
   )
   if (work === undefined) throw new Error(`Postgres returned no counts of the unsettled work of seller ${sellerId}`)

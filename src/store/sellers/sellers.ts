@@ -1,3 +1,4 @@
+import { type SellerMode, sellerModes } from '../../domain/shadow/mode.ts'
 import { raiseAlarm, resolveAlarm } from '../alarms/alarms.ts'
 import { batchQuery } from '../commit/query-batching.ts'
 import type { Database, SqlRunner, Transaction } from '../db/database.ts'
@@ -15,7 +16,10 @@ export const sellerStates = ['active', 'stopped', 'paused'] as const
 export type SellerState = (typeof sellerStates)[number]
 
 /** A configured seller. Only settings that determine whether its credentials are accepted change the fingerprint. */
-export type SellerFingerprint = SellerCredentials
+export interface SellerFingerprint extends SellerCredentials {
+  /** Its setting; left out: live. */
+  readonly mode?: SellerMode
+}
 
 /** A seller as this process knows it. */
 export interface ConfiguredSeller extends SellerFingerprint {
@@ -39,6 +43,11 @@ export interface SellerStatus {
   /** When a person removed it; null: it is not removed, or a process has loaded it again since. */
   readonly removedAt: Date | null
   readonly removedBy: string | null
+  readonly mode: SellerMode
+  /** When the mode began. */
+  readonly modeSince: Date
+  /** Who decided on the mode; null: the setting. */
+  readonly modeBy: string | null
 }
 
 /** What resumed a seller: the start of a process, reread settings, the probe, or a person. */
@@ -59,6 +68,9 @@ const columns = {
   resumes: true,
   removedAt: true,
   removedBy: true,
+  mode: true,
+  modeSince: true,
+  modeBy: true,
 } as const satisfies Prisma.SellerSelect
 
 const fromRow = (row: Prisma.SellerGetPayload<{ select: typeof columns }>): SellerStatus => ({
@@ -71,6 +83,9 @@ const fromRow = (row: Prisma.SellerGetPayload<{ select: typeof columns }>): Sell
   resumes: row.resumes,
   removedAt: row.removedAt,
   removedBy: row.removedBy,
+  mode: parseEnumColumn(sellerModes, row.mode),
+  modeSince: row.modeSince,
+  modeBy: row.modeBy,
 })
 
 /** Notifies every process, with the commit, that states of sellers have changed. */
@@ -127,7 +142,8 @@ const restoreRemoved = async (
 /**
  * Stores the configured sellers as served from now; returns when, by the database's clock. The removal of a seller ends. A stopped seller is resumed if
  * its settings have changed, or a person requested the reread. At a start with unchanged settings the probe tries its credentials first, because an added
- * or replaced process does not mean that they are valid now. `inSameTransaction` writes in the same transaction.
+ * or replaced process does not mean that they are valid now. The setting puts a seller in shadow mode unless a person has decided on its mode; it never ends
+ * that mode. `inSameTransaction` writes in the same transaction.
  */
 export const recordSellers = async (
   database: Database,
@@ -151,13 +167,17 @@ export const recordSellers = async (
       [...marks.keys()],
     )
     await transaction.execute(
-      `INSERT INTO tallyman.sellers AS s (seller_id, state, credentials_fingerprint, served_at)
-       SELECT t.seller_id, 'active', t.fingerprint, now() FROM unnest($1::text[], $2::text[]) AS t(seller_id, fingerprint) ORDER BY t.seller_id
+      `INSERT INTO tallyman.sellers AS s (seller_id, state, credentials_fingerprint, served_at, mode)
+       SELECT t.seller_id, 'active', t.fingerprint, now(), t.mode
+       FROM unnest($1::text[], $2::text[], $3::text[]) AS t(seller_id, fingerprint, mode) ORDER BY t.seller_id
        ON CONFLICT (seller_id) DO UPDATE SET credentials_fingerprint = excluded.credentials_fingerprint, served_at = now(),
+         mode = CASE WHEN s.mode_by IS NULL AND excluded.mode = 'shadow' THEN 'shadow' ELSE s.mode END,
+         mode_since = CASE WHEN s.mode_by IS NULL AND excluded.mode = 'shadow' AND s.mode = 'live' THEN now() ELSE s.mode_since END,
          updated_at = CASE WHEN s.credentials_fingerprint IS DISTINCT FROM excluded.credentials_fingerprint THEN now()
            ELSE s.updated_at END`,
       sellerIds,
       sellers.map(({ credentialsFingerprint }) => credentialsFingerprint),
+      sellers.map(({ mode = 'live' }) => mode),
     )
     const isSame = (row: (typeof stopped)[number]): boolean => row.credentials_fingerprint === marks.get(row.seller_id)
     const [probed, resumed] = [
@@ -305,7 +325,8 @@ const stopInTransaction = async (
     return 'stopped'
   })
 
-const readOne = async ({ prisma }: SqlRunner, sellerId: string): Promise<SellerStatus | null> => {
+/** The status of one seller; null: there is none. */
+export const readSeller = async ({ prisma }: SqlRunner, sellerId: string): Promise<SellerStatus | null> => {
   const row = await prisma.seller.findUnique({ where: { sellerId }, select: columns })
   return row === null ? null : fromRow(row)
 }
@@ -324,7 +345,7 @@ export const resumeSeller = async (
       await deleteRejections(transaction, sellerId)
       await notifySellers(transaction)
     }
-    const status = await readOne(transaction, sellerId)
+    const status = await readSeller(transaction, sellerId)
     if (status !== null) await recordAct(transaction, { by, action: 'seller.resumed', sellerId, subject: sellerId, reason })
     return status
   })
@@ -347,7 +368,7 @@ export const pauseSeller = async (
       transaction.record({ sellerId, type: 'seller.paused', data: { actor: by.actor, reason } })
       await notifySellers(transaction)
     }
-    const status = await readOne(transaction, sellerId)
+    const status = await readSeller(transaction, sellerId)
     if (status !== null) await recordAct(transaction, { by, action: 'seller.paused', sellerId, subject: sellerId, reason })
     return status
   })
@@ -355,6 +376,7 @@ export const pauseSeller = async (
 /** Which sellers to list; null: any. */
 export interface SellersFilter {
   readonly state: SellerState | null
+  readonly mode?: SellerMode | null
   readonly sellers: SellerFilter
   /** Whether they are removed. Null: those that are not removed, and a removed one if the filter names it. */
   readonly removed: boolean | null
@@ -367,11 +389,11 @@ export const listSellers = async (
   { prisma }: SqlRunner,
   after: string | null,
   limit: number,
-  { state, sellers, removed }: SellersFilter = { state: null, sellers: null, removed: null },
+  { state, mode = null, sellers, removed }: SellersFilter = { state: null, sellers: null, removed: null },
 ): Promise<ListPage<SellerStatus, string>> => {
   const position = after === null ? {} : { sellerId: { gt: after } }
   const hidden = removed === null && isSingleSeller(sellers) ? {} : isRemoved(removed ?? false)
-  const where = { AND: [{ state: isOrAny(state), sellerId: sellerCondition(sellers) }, position, hidden] }
+  const where = { AND: [{ state: isOrAny(state), mode: isOrAny(mode), sellerId: sellerCondition(sellers) }, position, hidden] }
   const rows = await prisma.seller.findMany({ where, orderBy: { sellerId: 'asc' }, take: limit + 1, select: columns })
   return buildPage(rows.map(fromRow), limit, ({ sellerId }) => sellerId)
 }

@@ -427,7 +427,7 @@ export interface StreamStatus {
 }
 
 /** SQL: the stream has failed, and its pause, which doubles from ten seconds to ten minutes, is not over. */
-const pausesAfterFailure = (row: string): string =>
+export const pausesAfterFailure = (row: string): string =>
   `(${row}.failures > 0 AND ${row}.last_started_at + least(interval '10 minutes', interval '5 seconds' * power(2, least(${row}.failures, 10))) > now())`
 
 const selectStatus = prepared(

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
-import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
+import { shippingSettingsEndpoint, shippingSettingsWrites } from '../../../src/clients/marketplace/shipping-settings.ts'
 import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
 import { accountSettings, settingsDifferences, shippingSettingsSchema } from '../../../src/domain/campaigns/shipping-settings.ts'
 import { configuration, money, region, settings } from '../../domain/support/shipping-settings.ts'
@@ -26,12 +26,16 @@ const notFound = refusal('simplifiedShippingSettings', 'Simplified Shipping Sett
 const answering = async (answer: (response: ServerResponse) => void, connection = {}) => {
   const server = await startMarketplace((_request, response) => answer(response))
   const { client } = startClient(server.url, { connection })
-  return { client: client.of(shippingSettingsEndpoint), seen: () => server.seen.filter(({ target }) => target !== '/v3/token') }
+  return {
+    client: client.of(shippingSettingsEndpoint),
+    writer: client.writer(shippingSettingsWrites),
+    seen: () => server.seen.filter(({ target }) => target !== '/v3/token'),
+  }
 }
 
 const create = async (answer: (response: ServerResponse) => void, connection = {}) => {
-  const { client, seen } = await answering(answer, connection)
-  const sent = client.send(client.prepare(asked), { signal: forever(), correlationId: '5d3c8f4e-0000-4000-8000-000000000001' })
+  const { client, writer, seen } = await answering(answer, connection)
+  const sent = writer.send(client.prepare(asked), { signal: forever(), correlationId: '5d3c8f4e-0000-4000-8000-000000000001' })
   const [result] = await Promise.allSettled([sent])
   return { result, seen: seen() }
 }

@@ -1,14 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
+import { describePublished } from '../../../src/clients/contract/published.ts'
 import type { Answer, Call } from '../../../src/clients/http/call.ts'
 import type { CallOptions, SendOptions } from '../../../src/clients/http/call-options.ts'
 import { type Caller, createCaller } from '../../../src/clients/http/caller.ts'
 import type { FaultRules } from '../../../src/clients/http/classify.ts'
 import type { Marketplace } from '../../../src/clients/http/client.ts'
-import { declareEndpoint, type Operations } from '../../../src/clients/http/endpoint.ts'
+import { declareEndpoint, declareWrites, type Operations } from '../../../src/clients/http/endpoint.ts'
 import { asRecord, decimalText, parseTimestamp } from '../../../src/clients/http/json.ts'
 import { perMinute } from '../../../src/clients/http/operation.ts'
-import type { OrderCommands } from '../../../src/clients/http/order-commands.ts'
+import type { OrderCommands, OrderWriter } from '../../../src/clients/http/order-commands.ts'
 import { type Observed, type Page, type RecordReader, readRecord } from '../../../src/clients/http/record.ts'
 import type { PurchaseOrder } from '../../../src/domain/orders/order.ts'
 import { shownShipments } from '../../../src/domain/orders/shipments.ts'
@@ -89,6 +90,8 @@ export const shop: Marketplace<ShopConnection> = {
         vocabulary,
         orderCommands: salesEndpoint,
         returnCommands: null,
+        orderWrites: salesWrites,
+        returnWrites: null,
         clock: caller.clock,
         credentials,
       },
@@ -125,6 +128,7 @@ const findLine = (row: number, pieces: z.infer<typeof wireSale>['pieces']): Purc
 const reader: RecordReader<z.infer<typeof wireSale>, PurchaseOrder> = {
   resource: 'order',
   schema: wireSale,
+  published: describePublished(wireSale),
   keyField: 'ref',
   toDomain: ({ ref, placed, pieces }, raw) => ({
     ...{ purchaseOrderId: ref, customerOrderId: null, orderDate: parseTimestamp(placed), orderType: null, methodCode: null },
@@ -152,13 +156,14 @@ interface Sales extends OrderCommands<Parcels> {
   list(after: string | null, options: CallOptions): Promise<Page<PurchaseOrder>>
 }
 
+const only = (caller: Caller, call: Call, answer: Answer, atMs: number): Observed<PurchaseOrder> => {
+  const [record] = answer.records
+  if (record === undefined) throw caller.unexpectedAnswer(call, answer)
+  const { correlationId, httpStatus } = answer
+  return { record: readRecord(reader, record, () => undefined), observedAt: caller.clock.at(atMs), correlationId, httpStatus }
+}
+
 const createSales = (caller: Caller): Sales => {
-  const only = (call: Call, answer: Answer, atMs: number): Observed<PurchaseOrder> => {
-    const [record] = answer.records
-    if (record === undefined) throw caller.unexpectedAnswer(call, answer)
-    const { correlationId, httpStatus } = answer
-    return { record: readRecord(reader, record, () => undefined), observedAt: caller.clock.at(atMs), correlationId, httpStatus }
-  }
   return {
     commands: {
       ship: {
@@ -184,18 +189,24 @@ const createSales = (caller: Caller): Sales => {
     async get(ref, options) {
       const call: Call = { operation: operations.get, method: 'GET', target: `/sales/${ref}`, body: null, recordsAt: ['sale'] }
       const answer = await caller.call(call, options)
-      return answer.found ? only(call, answer, answer.sentMs) : null
-    },
-    async send({ ref, rows }, options: SendOptions) {
-      const [target, body] = [`/sales/${ref}/parcels`, JSON.stringify({ rows })]
-      const call: Call = { operation: operations.send, method: 'POST', target, body, recordsAt: ['sale'] }
-      const answer = await caller.call(call, options)
-      return only(call, answer, answer.answeredMs)
+      return answer.found ? only(caller, call, answer, answer.sentMs) : null
     },
   }
 }
 
-/** Its orders, and the one command on them. */
+/** Sends the one command on its orders. */
+export const salesWrites = declareWrites(
+  ({ shop: caller }: { readonly shop: Caller }): OrderWriter<Parcels> => ({
+    async send({ ref, rows }, options: SendOptions) {
+      const [target, body] = [`/sales/${ref}/parcels`, JSON.stringify({ rows })]
+      const call: Call = { operation: operations.send, method: 'POST', target, body, recordsAt: ['sale'] }
+      const answer = await caller.call(call, options)
+      return only(caller, call, answer, answer.answeredMs)
+    },
+  }),
+)
+
+/** Its orders, and the requests of the one command on them. */
 export const salesEndpoint = declareEndpoint({
   operations,
   read: (rawText) => readRecord(reader, asRecord(rawText), () => undefined),

@@ -5,11 +5,12 @@ import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
 import { Refused } from '../../../src/clients/http/errors.ts'
 import type { Operation } from '../../../src/clients/http/operation.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../../src/clients/marketplace/orders/orders.ts'
 import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
 import type { RateBudget } from '../../../src/clients/rate-limit/budget.ts'
 import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
 import { readStreams, runSync } from '../../../src/jobs/sync/engine/syncs.ts'
+import { namedStream, nameOrders } from '../../../src/store/orders/named-orders.ts'
 import { limitsOfAll } from '../../clients/operations.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 import { setClock } from '../clock.ts'
@@ -31,7 +32,8 @@ const dayMs = 24 * hourMs
 const slackMs = 5 * minuteMs
 /** How often what else is polled, as by default. */
 const pollMs = { returns: 15 * minuteMs, 'inventory-log': hourMs } as const
-const namedCycleMs = 15 * minuteMs
+/** A named order is requested within this time. */
+const namedCycleMs = minuteMs
 const lagMs = 2 * minuteMs
 /** From when something names an order until it must be stored: what reads the source, and then the order by its id. */
 const cycleMs: Readonly<Record<Naming, number>> = {
@@ -39,6 +41,8 @@ const cycleMs: Readonly<Record<Naming, number>> = {
   return: pollMs.returns + lagMs + namedCycleMs,
   'inventory log': pollMs['inventory-log'] + lagMs + namedCycleMs,
 }
+/** The relay derives due jobs this often. */
+const relayMs = 5_000
 const plenty = { tokens: 1_000_000, perMs: 1_000 }
 
 interface Stream {
@@ -147,16 +151,16 @@ const playIn = async (
       nowMs,
       acknowledge: async (id) => {
         const request = erp.of(ordersEndpoint).prepare.acknowledge(id)
-        const [answer] = await Promise.allSettled([erp.of(ordersEndpoint).send(request, { signal, correlationId: randomUUID() })])
+        const [answer] = await Promise.allSettled([
+          erp.writer(orderWrites).send(request, { signal, correlationId: randomUUID() }),
+        ])
         // Its buyer may have cancelled all of it by now.
         if (answer.status === 'rejected' && !(answer.reason instanceof Refused)) throw answer.reason
       },
-      nameByEvent: async (id) =>
-        void (await slot.client.query(
-          `INSERT INTO tallyman.erp_event (source, id, type, data, seller_id, status, received_at)
-           VALUES ('/histories', $1::text, 'erp.order.accepted', jsonb_build_object('purchaseOrderId', $1::text), $2, 'rejected', to_timestamp($3::float8 / 1000))`,
-          [id, sellerId, nowMs()],
-        )),
+      nameByEvent: (id) =>
+        slot.database.transaction(async (tx) => {
+          nameOrders(tx, sellerId, 'events', [{ purchaseOrderId: id, at: new Date(nowMs()) }])
+        }),
     })
     const streams = Object.entries({ orders: plan.pollOrdersMs, ...pollMs }).flatMap(([resource, everyMs]) =>
       readStreams(resource, {
@@ -165,10 +169,22 @@ const playIn = async (
         REREAD_EVERY: plan.whileMs,
       }).map(({ stream, everyMs: ownMs }): Stream => ({ resource, name: stream, everyMs: ownMs, atMs: beginMs })),
     )
+    // As the relay does: the stream runs as soon as a named order is due.
+    const planNamed = async (): Promise<void> => {
+      const { rows } = await slot.client.query<{ due_ms: number | null }>(
+        `SELECT extract(epoch FROM min(ask_again_at))::float8 * 1000 AS due_ms FROM tallyman.named_orders
+         WHERE seller_id = $1 AND state <> 'stored' AND ask_again_at < 'infinity'`,
+        [sellerId],
+      )
+      const dueMs = rows[0]?.due_ms ?? null
+      const named = streams.find(({ name }) => name === namedStream.stream)
+      if (named !== undefined && dueMs !== null) named.atMs = Math.min(named.atMs, Math.max(dueMs, nowMs()) + relayMs)
+    }
     let runs = 0
     let endMs = beginMs
     let toldMs = beginMs
     for (;;) {
+      await planNamed()
       const next = streams.reduce((one, other) => (other.atMs < one.atMs ? other : one))
       const [happening] = happenings
       if (happening !== undefined && happening.atMs <= next.atMs) {
@@ -237,6 +253,18 @@ const judge = async ({ plan, slot, sandbox, erp, orders, grants, runs, hours }: 
   const known = new Map(orders.map((order) => [order.id, order]))
   for (const id of stored.keys()) if (!known.has(id)) violations.push(`order ${id} is invented`)
 
+  const { rows: named } = await slot.client.query<{ id: string; source: string; wait_ms: number | null }>(
+    `SELECT n.purchase_order_id AS id, n.source, extract(epoch FROM o.first_seen_at - n.named_at)::float8 * 1000 AS wait_ms
+     FROM tallyman.named_orders n LEFT JOIN warehouse.orders o USING (seller_id, purchase_order_id) WHERE n.seller_id = $1`,
+    [sellerId],
+  )
+  for (const { id, wait_ms: waitMs } of named)
+    if (waitMs === null || waitMs > namedCycleMs) violations.push(`order ${id} was not stored within a minute of its being named`)
+  const waits = [...Map.groupBy(named, ({ source }) => source)].map(([source, ofSource]) => {
+    const longestMs = Math.max(...ofSource.map(({ wait_ms: waitMs }) => waitMs ?? Number.POSITIVE_INFINITY))
+    return `not stored when ${source} named them: ${ofSource.length}, stored after at most ${(longestMs / 1_000).toFixed(0)} s`
+  })
+
   const groups = new Map<string, { count: number; stored: number; longestMs: number }>()
   for (const order of orders) {
     const atMs = stored.get(order.id)
@@ -288,6 +316,7 @@ const judge = async ({ plan, slot, sandbox, erp, orders, grants, runs, hours }: 
       ([name, group]) =>
         `${name}: ${group.stored} of ${group.count} stored, the last after ${(group.longestMs / minuteMs).toFixed(1)} min`,
     ),
+    ...waits,
     ...traffic,
   ]
   return { violations, figures }

@@ -441,8 +441,8 @@ export const readingMutations: readonly ReadingMutation[] = [
     'A named order that the marketplace denies is not asked for with every run.',
     'test/jobs/sync/named.test.ts › an order that a return, the log or an event names and that no list shows is fetched by its id',
     'jobs/sync/resources/orders.ts',
-    'return { ...page, inSameTransaction: (tx) => recordNamedRequests(tx, client.sellerId, answers) }',
-    'return answers.length < 0 ? { ...page, inSameTransaction: (tx) => recordNamedRequests(tx, client.sellerId, answers) } : page',
+    'return { ...page, inSameTransaction: (tx) => recordNamedAnswers(tx, client.sellerId, answers) }',
+    'return answers.length < 0 ? { ...page, inSameTransaction: (tx) => recordNamedAnswers(tx, client.sellerId, answers) } : page',
   ),
   bent(
     'A query by last change carries a date of creation.',

@@ -31,8 +31,8 @@ export const mutations: readonly Mutation[] = [
     replacements: [
       {
         file: 'src/jobs/commands/engine/send.ts',
-        from: 'sendPrepared(run, prepared, { correlationId, permit, deadline })',
-        to: 'sendPrepared(run, prepared, { correlationId, permit, deadline: startDeadline(parts) })',
+        from: 'sendPrepared(run, prepared, { transmit, correlationId, permit, deadline })',
+        to: 'sendPrepared(run, prepared, { transmit, correlationId, permit, deadline: startDeadline(parts) })',
       },
     ],
   },
@@ -189,8 +189,8 @@ export const mutations: readonly Mutation[] = [
   without(
     'What the marketplace reports as done counts.',
     'domain/orders/units.ts',
-    'return Math.max(reported[count], confirmed[count], landed)',
-    'return Math.max(reported[count] * 0, confirmed[count], landed)',
+    'return Math.max(reported[count], confirmed[count], landed, shadow?.predicted[count] ?? 0)',
+    'return Math.max(reported[count] * 0, confirmed[count], landed, shadow?.predicted[count] ?? 0)',
   ),
   {
     rule: 'No more units are refunded than were shipped.',
@@ -266,4 +266,92 @@ export const mutations: readonly Mutation[] = [
     "(trackedBefore.get('') ?? 0) - refunded)",
     "(trackedBefore.get('') ?? 0))",
   ),
+  // ── refunds through returns, and corrections ──
+  {
+    rule: 'Units that are refunded through their return are reserved in their order.',
+    replacements: [
+      {
+        file: 'src/domain/orders/units.ts',
+        from: 'if (kind === null || isReleased(command.state)) continue',
+        to: "if (kind === null || isReleased(command.state) || command.kind === 'refund-return') continue",
+      },
+      {
+        file: 'src/domain/orders/returned-units.ts',
+        from: 'if (byLine.size === 0) return order',
+        to: 'if (byLine.size >= 0) return order',
+      },
+    ],
+  },
+  without(
+    'Units that are refunded through their order since the return exists count as its units.',
+    'domain/orders/returned-units.ts',
+    'Math.max(line.refunded ?? 0, through, confirmed + credited)',
+    'Math.max(line.refunded ?? 0, through)',
+  ),
+  without(
+    'A return is read right before its units are refunded.',
+    'jobs/commands/kinds/refund-return.ts',
+    '    readsFirst: true,',
+    '    readsFirst: false,',
+  ),
+  without(
+    'Before the refund of a return is sent again, the return shows whether it was made.',
+    'domain/commands/evidence.ts',
+    '  const gained = now - before\n  const seen =',
+    '  const gained = 0 * (now - before)\n  const seen =',
+  ),
+  without(
+    'The refund of a line of a return is proven by that line.',
+    'domain/commands/evidence.ts',
+    'baseline?.lines.find((line) => line.returnLineNumber === returnLineNumber)',
+    'baseline?.lines[0]',
+  ),
+  without(
+    'Refunds of ours through a return count for the line that they name.',
+    'domain/orders/returned-units.ts',
+    '(line.returnLineNumber === returnLineNumber ? sum + line.quantity : sum)',
+    '(line.returnLineNumber !== returnLineNumber ? sum + line.quantity : sum)',
+  ),
+  {
+    rule: 'A correction is sent again only while the order shows the wrong number.',
+    replacements: [
+      {
+        file: 'src/domain/commands/evidence.ts',
+        from: '  if (gained > 0 && oldNow === 0 && gained + refunded >= oldBefore) return landed(units)\n',
+        to: '  if (gained > 0) return absent(units)\n',
+      },
+      {
+        file: 'src/domain/commands/correction.ts',
+        from: '  if (isShown(trackingNumber)) return null\n',
+        to: '  if (isShown(replacement.trackingNumber)) return null\n  if (isShown(trackingNumber)) return null\n',
+      },
+    ],
+  },
+  without(
+    'A refused correction is read back: the words for one that was made before are not known.',
+    'jobs/commands/kinds/order.ts',
+    " || content.kind === 'correct-shipment',\n    prepare",
+    ',\n    prepare',
+  ),
+  without(
+    'A refused refund of a return is read back: the words for one that was made before are not known.',
+    'jobs/commands/kinds/refund-return.ts',
+    '    mayBeDone: () => true,',
+    '    mayBeDone: () => false,',
+  ),
+  {
+    rule: 'No more money is given back through a return than is left.',
+    replacements: [
+      {
+        file: 'src/domain/events/return-refunds.ts',
+        from: '  if (spent.length > 0) return',
+        to: '  if (spent.length > 1_000) return',
+      },
+      {
+        file: 'src/jobs/commands/kinds/refund-return.ts',
+        from: '  faults.push(...checkMoneyLeft(payload, stored.order, view.order))\n',
+        to: '',
+      },
+    ],
+  },
 ]

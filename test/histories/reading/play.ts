@@ -3,6 +3,7 @@ import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
 import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
 import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
+import { noteNamedOrders } from '../../../src/jobs/maintenance/note-named-orders.ts'
 import { runSync } from '../../../src/jobs/sync/engine/syncs.ts'
 import type { Database } from '../../../src/store/db/database.ts'
 import { numbered } from '../../support/changes.ts'
@@ -174,6 +175,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: ReadingHistory): Pr
        SELECT $1, return_order_id, 1, return_order_id, 1, '{}', now(), now() FROM parents`,
       [sellerId, formatNamed(history, world.findId)],
     )
+    await noteNamedOrders(slot.database, [sellerId], new Date(nowMs))
     for (;;) {
       const next = streams.reduce((one, other) => (other.atMs < one.atMs ? other : one))
       if (next.atMs > endMs || runs >= maxRuns) break

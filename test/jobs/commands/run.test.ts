@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RateLimits } from '../../../src/clients/http/operation.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../../src/clients/marketplace/orders/orders.ts'
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
 import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
 import { readConfig } from '../../../src/config/config.ts'
@@ -231,11 +231,12 @@ describe('the command engine', () => {
     await sandbox.next({ operation: 'orders.refund', purchaseOrderId: order, fault: 'timeoutBefore' })
     expect(await settle(id, ['verifying'])).toBe('verifying')
     // Somebody else refunds two units of the line meanwhile, for the same reason.
-    const client = sellers.client(sellerId)
+    const client = sellers.liveClient(sellerId)
+    if (client === null) throw new Error('the seller is not live')
     const payload = parseRefund(2)
     if (payload.kind !== 'refund') throw new Error('not a refund')
     const request = client.of(ordersEndpoint).prepare.refund({ purchaseOrderId: order, lines: payload.payload.lines })
-    await client.of(ordersEndpoint).send(request, { signal: AbortSignal.timeout(5_000), correlationId: randomUUID() })
+    await client.writer(orderWrites).send(request, { signal: AbortSignal.timeout(5_000), correlationId: randomUUID() })
     expect(await settle(id)).toBe('held')
     const alarms = await stage.database.prisma.alarm.findMany({ where: { subject: id, resolvedAt: null } })
     expect(alarms).toHaveLength(1)

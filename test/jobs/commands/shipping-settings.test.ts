@@ -5,7 +5,7 @@ import type { NextFault } from '../../../sandbox/faults/schema.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
-import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
+import { shippingSettingsEndpoint, shippingSettingsWrites } from '../../../src/clients/marketplace/shipping-settings.ts'
 import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
 import { createInProcessBudget } from '../../../src/clients/rate-limit/shared-budget.ts'
 import { readConfig } from '../../../src/config/config.ts'
@@ -151,9 +151,13 @@ const requests = async (method: string) => {
 }
 /** Somebody else creates settings, beside the daemon. */
 const createElsewhere = async (overrides: object = {}): Promise<void> => {
-  const shippingSettings = sellers.client(sellerId).of(shippingSettingsEndpoint)
-  const request = shippingSettings.prepare(shippingSettingsSchema.parse(settings(overrides)))
-  await shippingSettings.send(request, { signal: AbortSignal.timeout(10_000), correlationId: randomUUID() })
+  const request = sellers
+    .client(sellerId)
+    .of(shippingSettingsEndpoint)
+    .prepare(shippingSettingsSchema.parse(settings(overrides)))
+  const client = sellers.liveClient(sellerId)
+  if (client === null) throw new Error('the seller is not live')
+  await client.writer(shippingSettingsWrites).send(request, { signal: AbortSignal.timeout(10_000), correlationId: randomUUID() })
 }
 
 describe('the creation of shipping settings', () => {

@@ -209,6 +209,38 @@ test('without a SKU nothing is asked and nobody counts as enrolled', async () =>
   expect(await bench.database.query('SELECT 1 FROM tallyman.enrolments WHERE seller_id = $1', seller.sellerId)).toEqual([])
 })
 
+test('an entry that is reported 60 days late settles its difference', async () => {
+  const seller = await stocked(2, 5)
+  const { sellerId } = seller
+  const [{ sku } = { sku: '' }] = await truth(seller)
+  await advance(seller, '1m')
+  const thisMonth = monthBounds(pacificMonth(seller.client.clock().now()))
+  const month = pacificMonth(new Date(thisMonth.from.getTime() - 1))
+  const missing = (await bench.sandbox.control('POST', '/inventory/discrepancies', {
+    ...{ sellerId, sku, month, kind: 'log-entry-missing' },
+  })) as { id: number; units: number }
+  const discrepancies = () =>
+    bench.database.query<{ sku: string; state: string; difference: number }>(
+      `SELECT sku, state, difference::int AS difference FROM warehouse.inventory_discrepancies WHERE seller_id = $1`,
+      sellerId,
+    )
+  await seller.sync(resource, stream)
+  await seller.sync('reconciliation', 'reports')
+  await seller.sync(resource, stream)
+  const found = await discrepancies()
+  expect(found).toMatchObject([{ sku, state: 'open' }])
+  expect(Math.abs(found[0]?.difference ?? 0)).toBe(missing.units)
+  for (const wait of ['20d', '40d']) {
+    await advance(seller, wait)
+    await seller.sync(resource, stream)
+    expect(await discrepancies()).toEqual(found)
+  }
+  await bench.sandbox.control('DELETE', `/inventory/discrepancies/${missing.id}`)
+  await advance(seller, '25h')
+  await seller.sync(resource, stream)
+  expect(await discrepancies()).toMatchObject([{ sku, state: 'resolved' }])
+})
+
 // ── at a marketplace of the test's own ───────────────────────────────────────────────────────────────────
 
 interface Movement {
@@ -751,28 +783,50 @@ test('an entry that the log takes back counts no more, and counts again when it 
   expect(await gone()).toEqual([])
 })
 
-test('a difference has the log of its SKU read in full, at once', async () => {
+test('a new difference has the log of its SKU read in full, at once; one that depends on the log, every day', async () => {
   logs.set('A', history(200, 40))
   const { once } = await startOwn()
   await configure(['A'])
   await once()
-  const from = (day: number) => questions.filter((question) => question.from < ago(day)).length
-  questions = []
+  const fullReads = async (): Promise<number> => {
+    questions = []
+    await once()
+    return questions.filter((question) => question.from < ago(200)).length
+  }
+  const rest = (more = '') =>
+    bench.database.execute(
+      `UPDATE tallyman.inventory_skus SET log_due_at = now() + interval '9 days' ${more} WHERE seller_id = $1`,
+      sellerId,
+    )
+  const dayLater = async (): Promise<void> => {
+    await rest(`, log_full_at = log_full_at - interval '25 hours'`)
+    await bench.database.execute(
+      `UPDATE warehouse.inventory_discrepancies SET first_seen_at = first_seen_at - interval '25 hours' WHERE seller_id = $1`,
+      sellerId,
+    )
+  }
   await later()
-  await once()
-  expect(from(200)).toBe(0)
-  await bench.database.execute(
-    `INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, month, kind, report_units, expected_units, log_verdict, log_certainty,
-       log_entry_ids, log_entries, earliest_day) VALUES ($1, 'A', '2026-03-01', 'sold', 3, 2, 'missing', 'unknown', '{}', 0, '2026-03-01')`,
-    sellerId,
-  )
-  await bench.database.execute(
-    `UPDATE tallyman.inventory_skus SET log_due_at = now() + interval '9 days' WHERE seller_id = $1`,
-    sellerId,
-  )
-  await once()
-  expect(from(200)).toBeGreaterThan(0)
-  questions = []
-  await once()
-  expect(from(200)).toBe(0)
+  expect(await fullReads()).toBe(0)
+  const differ = (kind: string, verdict: string | null) =>
+    bench.database.execute(
+      `INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, month, kind, report_units, expected_units, log_verdict, log_certainty,
+         log_entry_ids, log_entries, earliest_day) VALUES ($1, 'A', '2026-03-01', $2, 3, 2, $3, 'unknown', '{}', 0, '2026-03-01')`,
+      sellerId,
+      kind,
+      verdict,
+    )
+  await rest()
+  for (const [kind, verdict, daily] of [
+    ['balance', null, false],
+    ['carry-over', null, true],
+    ['sold', 'missing', true],
+  ] as const) {
+    await differ(kind, verdict)
+    await rest()
+    expect(await fullReads()).toBeGreaterThan(0)
+    expect(await fullReads()).toBe(0)
+    await dayLater()
+    expect((await fullReads()) > 0).toBe(daily)
+    await bench.database.execute('DELETE FROM warehouse.inventory_discrepancies WHERE seller_id = $1', sellerId)
+  }
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { countNamedByDay } from '../../../src/store/orders/named-orders.ts'
+import { noteNamedOrders } from '../../../src/jobs/maintenance/note-named-orders.ts'
+import { countNamedByDay, findDueNamedOrders, findMissingOrders } from '../../../src/store/orders/named-orders.ts'
 import { type TestSeller, withSyncBench } from './support.ts'
 
 const bench = withSyncBench()
@@ -35,42 +36,73 @@ const nameByLog = (one: TestSeller, shipmentId: string, units: number): Promise<
     shipmentId,
     units,
   )
+const nameBySettlement = (one: TestSeller, id: string): Promise<number> =>
+  bench.database.execute(
+    `INSERT INTO warehouse.settlement_lines (seller_id, line_key, report_date, row_number, transaction_type, posted_on, purchase_order_id, raw_hash,
+       raw, observed_at, first_seen_at, changed_at)
+     VALUES ($1, $2, $3::date, 1, 'Sale', $3::date, $2, '', '{}', now(), now(), now())`,
+    one.sellerId,
+    id,
+    day,
+  )
+/** Notes what the rows name, and lets the time pass until that is requested. */
+const noteNamed = async (one: TestSeller): Promise<void> => {
+  await noteNamedOrders(bench.database, [one.sellerId], new Date())
+  await becomeDue(one)
+}
+const becomeDue = (one: TestSeller): Promise<number> =>
+  bench.database.execute(
+    `UPDATE tallyman.named_orders SET named_at = named_at - interval '1 hour', ask_again_at = least(ask_again_at, now()) WHERE seller_id = $1
+       AND ask_again_at < 'infinity'`,
+    one.sellerId,
+  )
+const count = (one: TestSeller) => countNamedByDay(bench.database, { sellerId: one.sellerId, from: day, to: day, source: null })
 const asked = async (one: TestSeller, id: string): Promise<number> =>
   (await one.requests()).filter((request) => request.endsWith(`/v3/orders/${id}`)).length
 
 test('an order that a return, the log or an event names and that no list shows is fetched by its id', async () => {
   const one = await bench.seller()
-  const ids = await one.place(4, { shipNodeType: 'WFSFulfilled' })
-  const [byReturn = '', byLog = '', byEvent = '', unnamed = ''] = ids
+  const ids = await one.place(5, { shipNodeType: 'WFSFulfilled' })
+  const [byReturn = '', byLog = '', byEvent = '', bySettlement = '', unnamed = ''] = ids
   await bench.sandbox.control('PUT', '/faults', { hidden: [{ share: 1 }] })
   await nameByReturn(one, byReturn)
   await nameByLog(one, byLog, -1)
   // What came in names a shipment to the warehouse, not an order.
   await nameByLog(one, '4711000000000', 5)
-  await nameByEvent(one, byEvent, '999000000000')
+  await nameBySettlement(one, bySettlement)
+  await nameByEvent(one, byEvent, '999000000000', '../orders')
+  await noteNamed(one)
+  expect(await findDueNamedOrders(bench.database)).toContainEqual({ sellerId: one.sellerId, resource: 'orders', stream: 'named' })
+  expect(await findMissingOrders(bench.database, 3_000_000)).toMatchObject([{ sellerId: one.sellerId, count: 5 }])
   await one.sync('orders', 'released')
   expect(await one.storedOrders()).toEqual([])
   await one.sync('orders', 'named')
-  expect(await one.storedOrders()).toEqual([byReturn, byLog, byEvent].sort())
+  expect(await one.storedOrders()).toEqual([byReturn, byLog, byEvent, bySettlement].sort())
   expect(await one.storedOrders()).not.toContain(unnamed)
-  expect(await countNamedByDay(bench.database, one.sellerId, 45)).toEqual([
-    { sellerId: one.sellerId, source: 'events', day, named: 2, stored: 1, missing: 1, missingIds: ['999000000000'] },
-    { sellerId: one.sellerId, source: 'inventory-log', day, named: 1, stored: 1, missing: 0, missingIds: [] },
-    { sellerId: one.sellerId, source: 'returns', day, named: 1, stored: 1, missing: 0, missingIds: [] },
+  const malformed = { purchaseOrderId: '../orders', reason: 'this is not the id of a purchase order' }
+  const settled = { sellerId: one.sellerId, day, named: 1, stored: 1, missing: 0, explained: 0, missingIds: [], explanations: [] }
+  const others = ['inventory-log', 'returns', 'settlements'].map((source) => ({ ...settled, source }))
+  const byEvents = { sellerId: one.sellerId, source: 'events', day, named: 3, stored: 1 }
+  expect(await count(one)).toEqual([
+    { ...byEvents, missing: 1, explained: 1, missingIds: ['999000000000'], explanations: [malformed] },
+    ...others,
   ])
-  // One that the marketplace denies is asked for again an hour later, not with every run.
+  // One that the marketplace denies is requested again after a minute, then at growing intervals, not with every run.
   await one.sync('orders', 'named')
   expect(await asked(one, '999000000000')).toBe(1)
   expect(await asked(one, '4711000000000')).toBe(0)
-  await bench.database.execute('UPDATE tallyman.named_orders SET ask_again_at = now() WHERE seller_id = $1', one.sellerId)
-  await one.sync('orders', 'named')
-  expect(await asked(one, '999000000000')).toBe(2)
-  const waits = await bench.database.query(
-    `SELECT asks, round(extract(epoch FROM ask_again_at - now()) / 3600)::int AS hours, answer FROM tallyman.named_orders
-     WHERE seller_id = $1 AND purchase_order_id = '999000000000'`,
-    one.sellerId,
-  )
-  expect(waits).toEqual([{ asks: 2, hours: 2, answer: 'none' }])
+  for (let asks = 2; asks <= 5; asks += 1) {
+    await becomeDue(one)
+    await one.sync('orders', 'named')
+    expect(await asked(one, '999000000000')).toBe(asks)
+  }
+  const denied = { purchaseOrderId: '999000000000', reason: 'the marketplace does not know this order' }
+  expect(await count(one)).toEqual([
+    { ...byEvents, missing: 0, explained: 2, missingIds: [], explanations: [malformed, denied] },
+    ...others,
+  ])
+  expect(await findMissingOrders(bench.database, 0)).toEqual([])
+  expect((await one.requests()).filter((request) => request.includes('..'))).toEqual([])
 })
 
 test('ids that events name are asked for and shown in their normal form', async () => {
@@ -79,11 +111,10 @@ test('ids that events name are asked for and shown in their normal form', async 
   await bench.sandbox.control('PUT', '/faults', { hidden: [{ ids: [spaced, lined] }] })
   await one.sync('orders', 'released')
   await nameByEvent(one, `${listed} `, ` ${spaced} `, `${lined}\n`)
+  await noteNamed(one)
   await one.sync('orders', 'named')
   expect(await one.storedOrders()).toEqual([listed, spaced, lined].sort())
-  expect(await countNamedByDay(bench.database, one.sellerId, 45)).toEqual([
-    { sellerId: one.sellerId, source: 'events', day, named: 3, stored: 3, missing: 0, missingIds: [] },
-  ])
+  expect(await count(one)).toMatchObject([{ source: 'events', named: 3, stored: 3, missing: 0, explained: 0 }])
 })
 
 test('an order that is never answered for does not stop the sweep; it is skipped, reported, and read when it can be', async () => {

@@ -17,6 +17,7 @@ import { type Database, openDatabase } from '../../../src/store/db/database.ts'
 import { afterTest, generousLimits, type SeenRequest, sendJson, startMarketplace } from '../../clients/servers.ts'
 import { logReadUpTo, storeLog } from '../../store/support/inventory.ts'
 import { numbered } from '../../support/changes.ts'
+import { eventually } from '../../support/eventually.ts'
 import { dropDatabase, makeDatabase } from '../../support/postgres.ts'
 import { findVocabulary, pacificHour, pacificMidnight, vocabulary } from '../../support/vocabulary.ts'
 import { unhurried, withSyncBench } from './support.ts'
@@ -313,6 +314,19 @@ describe('a report', () => {
     const written = after.filter((row, index) => row.version !== before[index]?.version)
     expect(written).toMatchObject([{ sku: 'SKU-17', gone: true }])
     expect((await rig.reports()).at(-1)).toMatchObject({ row_count: 3_499, changed_count: 0, gone_count: 1 })
+  })
+
+  test('of several turns is inspected in the first one only', async () => {
+    const rig = await startRig()
+    const itemName = 'x'.repeat(1_000)
+    const rows = Array.from({ length: 2_500 }, (_, index) => `1,SKU-${index},${itemName},10,10,0,0,0,0,0,0`)
+    rig.files.set('2026-11', csv(...rows))
+    expect(await rig.once('reports', { settings: { ...unhurried, turnMs: 0 } })).toMatchObject({ reason: 'taking turns' })
+    // The rows of the second page begin behind the first chunk, which only another inspection would read.
+    expect(await rig.database.execute('DELETE FROM tallyman.report_files WHERE chunk = 0')).toBe(1)
+    await rig.sync()
+    expect(await rig.rows()).toHaveLength(2_500)
+    expect((await rig.reports())[0]).toMatchObject({ state: 'imported', row_count: 2_500 })
   })
 
   test('that the marketplace made before the one that is stored is put aside', async () => {
@@ -820,10 +834,10 @@ describe('after a crash', () => {
     const rig = await startRig()
     await rig.database.execute(
       `INSERT INTO warehouse.reconciliation_reports (id, seller_id, month, state, retrieved_at, correlation_id)
-       VALUES (999, $1, '2026-11-01', 'downloading', now(), 'x')`,
+       VALUES (0, $1, '2026-11-01', 'downloading', now(), 'x')`,
       sellerId,
     )
-    await rig.database.execute(`INSERT INTO tallyman.report_files VALUES (999, 0, 0, '\\x00')`)
+    await rig.database.execute(`INSERT INTO tallyman.report_files VALUES (0, 0, 0, '\\x00')`)
     await rig.sync()
     expect((await rig.reports()).map(({ state }) => state)).toEqual(['imported', 'imported'])
     expect(await rig.chunks()).toBe(0)
@@ -895,6 +909,31 @@ describe('a backfill', () => {
     expect(rig.asked).toEqual(['2026-08', '2026-08', '2026-08', '2026-09'])
     expect(await rig.rows('2026-09')).toMatchObject([{ sku: 'A' }])
     expect(await rig.alarms()).toMatchObject([{ subject: 'reconciliation/2026-08', open: true }])
+  })
+
+  test('that is so slow that its report is requested again ends without an error when the later one is stored', async () => {
+    const rig = await startRig()
+    // Larger than a chunk, so that a part of it is stored before the rest arrives.
+    const text = csv(...Array.from({ length: 12_000 }, (_, index) => line(`SKU-${index}`)))
+    const rest = Promise.withResolvers<void>()
+    rig.answer = (response) => {
+      rig.answer = null
+      response.writeHead(200, { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked' })
+      response.write(text.slice(0, 400_000))
+      void rest.promise.then(() => response.end(text.slice(400_000)))
+    }
+    const { stream } = await backfill(rig, '2026-11-02T00:00:00Z', '2026-11-06T00:00:00Z')
+    const slow = rig.once(stream)
+    await eventually(async () => expect(await rig.chunks()).toBeGreaterThan(0))
+    advance(rig, hourMs)
+    rig.files.set('2026-11', csv(line('A')))
+    await rig.sync()
+    rest.resolve()
+    await slow
+    expect(rig.asked.filter((month) => month === '2026-11')).toHaveLength(2)
+    expect((await rig.rows()).map(({ sku }) => sku)).toEqual(['A'])
+    expect((await rig.reports()).filter(({ month }) => month === '2026-11')).toMatchObject([{ state: 'imported' }])
+    expect(await rig.chunks()).toBe(0)
   })
 
   test('and the daily sync at the same time ask once', async () => {

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
 import type { MarketplaceClient } from '../../../src/clients/http/client.ts'
 import type { OrdersClient } from '../../../src/clients/marketplace/orders/orders.ts'
-import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
+import { ordersEndpoint, orderWrites } from '../../../src/clients/marketplace/orders/orders.ts'
 import type { SyncDeps } from '../../../src/jobs/sync/engine/run.ts'
 import { readStreams, requestBackfill } from '../../../src/jobs/sync/engine/syncs.ts'
 import { CursorLoop, UnknownSync } from '../../../src/jobs/sync/recovery/errors.ts'
@@ -35,7 +35,7 @@ const acknowledge = async ({ client }: TestSeller, purchaseOrderId: string): Pro
   const correlationId = crypto.randomUUID()
   // The clock may have gone on past the end of the token: a read gets a new one, a write would be left to its sender.
   await client.of(ordersEndpoint).get(purchaseOrderId, { signal: AbortSignal.timeout(10_000) })
-  await client.of(ordersEndpoint).send(client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId), {
+  await client.writer(orderWrites).send(client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId), {
     signal: AbortSignal.timeout(10_000),
     correlationId,
   })

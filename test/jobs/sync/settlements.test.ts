@@ -252,3 +252,26 @@ test.each([
     (await reports.page({ reportDate: '2020-01-18', offset: 0, rows: 0, currency: null, limit: 7 }, options)).records,
   ).toEqual([])
 })
+
+test('orders that only a report names are fetched by their ids', async () => {
+  const one = await bench.seller()
+  await sell(one, 12)
+  await bench.sandbox.control('PUT', '/faults', { hidden: [{ share: 1, sellerId: one.sellerId }] })
+  await one.sync('orders', 'reread')
+  expect(await one.storedOrders()).toEqual([])
+  await settle(one)
+  const named = await rows<{ id: string; source: string }>(
+    one,
+    'SELECT purchase_order_id AS id, source FROM tallyman.named_orders WHERE seller_id = $1 ORDER BY 1',
+  )
+  const ofReports = new Set((await stored(one)).flatMap(({ order }) => order ?? []))
+  expect(ofReports.size).toBeGreaterThan(5)
+  expect(named).toEqual([...ofReports].sort().map((id) => ({ id, source: 'settlements' })))
+  // They are requested once the lists had time to show them.
+  await bench.database.execute(
+    `UPDATE tallyman.named_orders SET named_at = named_at - interval '1 hour', ask_again_at = now() WHERE seller_id = $1`,
+    one.sellerId,
+  )
+  await one.sync('orders', 'named')
+  expect(await one.storedOrders()).toEqual(named.map(({ id }) => id))
+})

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
+import { shippingSettingsEndpoint, shippingSettingsWrites } from '../../../src/clients/marketplace/shipping-settings.ts'
 import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
 import { shippingSettingsSchema } from '../../../src/domain/campaigns/shipping-settings.ts'
 import { storeShippingSettings } from '../../../src/store/campaigns/shipping-settings.ts'
@@ -24,7 +24,7 @@ const readEnrolment = ({ sellerId }: TestSeller) =>
 const create = async ({ client }: TestSeller, overrides: object = {}): Promise<void> => {
   const request = client.of(shippingSettingsEndpoint).prepare(shippingSettingsSchema.parse(settings(overrides)))
   await client
-    .of(shippingSettingsEndpoint)
+    .writer(shippingSettingsWrites)
     .send(request, { signal: AbortSignal.timeout(10_000), correlationId: crypto.randomUUID() })
 }
 const remove = async ({ sellerId }: TestSeller): Promise<void> => {

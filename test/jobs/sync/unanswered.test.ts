@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { OrdersClient } from '../../../src/clients/marketplace/orders/orders.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders/orders.ts'
+import { nameOrders } from '../../../src/store/orders/named-orders.ts'
 import { withPart } from '../../clients/with-part.ts'
 import { corruptFailure, type TestSeller, withSyncBench } from './support.ts'
 
@@ -11,13 +12,16 @@ const faults = (body: object): Promise<unknown> => bench.sandbox.control('PUT', 
 const poisonReads = (ids: readonly string[], more: object = {}): Promise<unknown> =>
   faults({ poisoned: [{ ids, status: 500, reads: true }], ...more })
 const place = async (one: TestSeller, count: number): Promise<readonly string[]> => [...(await one.place(count, seller))].sort()
-const nameByEvents = (one: TestSeller, ids: readonly string[]): Promise<number> =>
-  bench.database.execute(
-    `INSERT INTO tallyman.erp_event (source, id, type, data, seller_id, status)
-     SELECT '/erp', $1 || po, 'erp.order.accepted', jsonb_build_object('purchaseOrderId', po), $1, 'rejected' FROM unnest($2::text[]) AS po`,
+// Named an hour ago, and due.
+const nameByEvents = async (one: TestSeller, ids: readonly string[]): Promise<void> => {
+  const at = new Date()
+  const named = ids.map((purchaseOrderId) => ({ purchaseOrderId, at }))
+  await bench.database.transaction(async (tx) => nameOrders(tx, one.sellerId, 'events', named))
+  await bench.database.execute(
+    `UPDATE tallyman.named_orders SET named_at = now() - interval '1 hour', ask_again_at = now() WHERE seller_id = $1`,
     one.sellerId,
-    ids,
   )
+}
 const asked = async (one: TestSeller): Promise<ReadonlySet<string>> =>
   new Set((await one.requests()).flatMap((request) => /\/v3\/orders\/(\d+)$/.exec(request)?.[1] ?? []))
 
@@ -35,10 +39,10 @@ describe('orders that are never answered for', () => {
     expect(await one.skipped()).toEqual([bad])
     expect(await one.skipAlarms()).toEqual([{ subject: 'orders' }])
     const waits = await bench.database.query(
-      'SELECT purchase_order_id, asks FROM tallyman.named_orders WHERE seller_id = $1 AND ask_again_at > now()',
+      `SELECT purchase_order_id, asks, state FROM tallyman.named_orders WHERE seller_id = $1 AND state <> 'stored'`,
       one.sellerId,
     )
-    expect(waits).toEqual([{ purchase_order_id: bad, asks: 1 }])
+    expect(waits).toEqual([{ purchase_order_id: bad, asks: 1, state: 'missing' }])
     await faults({ hidden: [{ ids: [bad] }] })
     await one.ageQuarantine()
     await bench.database.execute('UPDATE tallyman.named_orders SET ask_again_at = now() WHERE seller_id = $1', one.sellerId)

@@ -1,7 +1,7 @@
 import type { Charge, ChargeTax, LineStatus, LineUnits, OrderLine, PurchaseOrder } from '../../../domain/orders/order.ts'
 import { shownShipments } from '../../../domain/orders/shipments.ts'
 import type { WireCharge, WireOrder, WireOrderLine, WireOrderLineStatus, WireRefund } from '../../contract/orders.ts'
-import { wireOrder } from '../../contract/orders.ts'
+import { publishedOrder, wireOrder } from '../../contract/orders.ts'
 import { decimalText, ExactDecimal, sumDecimals, wholeNumber } from '../../http/json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../../http/record.ts'
 import { parseRecord, parseSku, RecordFault, rawAt, rawUnder, toText } from '../../http/record.ts'
@@ -198,6 +198,7 @@ const parseOrderRecord = (
 export const orderReader: RecordReader<WireOrder, PurchaseOrder> = {
   resource: 'order',
   schema: wireOrder,
+  published: publishedOrder,
   keyField: 'purchaseOrderId',
   toDomain: parseOrderRecord,
 }

@@ -5,10 +5,10 @@ import type { Answer, Call } from '../../http/call.ts'
 import type { CallOptions, SendOptions } from '../../http/call-options.ts'
 import type { Operations } from '../../http/endpoint.ts'
 import { type Operation, perMinute } from '../../http/operation.ts'
-import type { OrderCommands } from '../../http/order-commands.ts'
+import type { OrderCommands, OrderWriter } from '../../http/order-commands.ts'
 import type { Observed, Page, ParsedRecord } from '../../http/record.ts'
 import { readRecord } from '../../http/record.ts'
-import { endpoint, type Host } from '../endpoint.ts'
+import { endpoint, type Host, writeEndpoint } from '../endpoint.ts'
 import type { ReadEnvelope } from '../paging.ts'
 import { buildListCall, fetchPage, iteratePages, queryString, wireDate, withCursor } from '../paging.ts'
 import { createOrderCommands, type SupportedOrderCommands } from './order-commands.ts'
@@ -44,6 +44,10 @@ export interface OrdersClient extends OrderCommands<WireRequest> {
   pages(query: OrderListQuery, options: CallOptions): AsyncGenerator<Page<PurchaseOrder>, void, undefined>
   readonly prepare: OrderRequests
   readonly commands: SupportedOrderCommands
+}
+
+/** The writes of orders. */
+export interface OrdersWriter extends OrderWriter<WireRequest> {
   /**
    * Sends a write in exactly one request. After `Unavailable` with `staleToken`, the write was not processed, and the next request gets a new token. After
    * `Unknown`, read back before sending again. An unreadable record of the answer is `ok: false`.
@@ -108,19 +112,29 @@ const releasedTarget = (query: ReleasedOrderQuery, maxPageSize: number): string 
     limit: Math.min(query.limit, maxPageSize),
   })
 
-/** The order operations of the specification, section 9, for one seller. */
-const createOrdersClient = ({ caller, connection: { profile, quantityField }, onUnknownValue }: Host): OrdersClient => {
+/** The only order of an answer. Another order, or none, is an unexpected answer. */
+const readOnlyRecord = (
+  { caller, onUnknownValue }: Host,
+  call: Call,
+  answer: Answer,
+  purchaseOrderId: string,
+): ParsedRecord<PurchaseOrder> => {
+  const [cut] = answer.records
+  if (cut === undefined || answer.records.length !== 1) throw caller.unexpectedAnswer(call, answer)
+  const record = readRecord(orderReader, cut, onUnknownValue, caller.compareRecords(call.operation))
+  if (record.key !== null && record.key !== purchaseOrderId) throw caller.unexpectedAnswer(call, answer)
+  return record
+}
+
+/** The reading order operations of the specification, section 9, and the requests of the writing ones, for one seller. */
+const createOrdersClient = (host: Host): OrdersClient => {
+  const {
+    caller,
+    connection: { profile, quantityField },
+    onUnknownValue,
+  } = host
   const page = (which: 'list' | 'released', target: string, options: CallOptions) =>
     fetchPage(caller, buildListCall(operations[which], target, recordsAt), options, orderReader, readEnvelope, onUnknownValue)
-
-  /** The only order of an answer. Another order, or none, is an unexpected answer. */
-  const onlyRecord = (call: Call, answer: Answer, purchaseOrderId: string): ParsedRecord<PurchaseOrder> => {
-    const [cut] = answer.records
-    if (cut === undefined || answer.records.length !== 1) throw caller.unexpectedAnswer(call, answer)
-    const record = readRecord(orderReader, cut, onUnknownValue)
-    if (record.key !== null && record.key !== purchaseOrderId) throw caller.unexpectedAnswer(call, answer)
-    return record
-  }
 
   const prepare = createOrderRequests({ ...profile, quantityField })
   const orders: OrdersClient = {
@@ -144,24 +158,29 @@ const createOrdersClient = ({ caller, connection: { profile, quantityField }, on
       const call = buildListCall(operations.get, orderPath(purchaseOrderId), recordAt)
       const answer = await caller.call(call, options)
       if (!answer.found) return null
-      return observed(answer, onlyRecord(call, answer, purchaseOrderId), caller.clock.at(answer.sentMs))
+      return observed(answer, readOnlyRecord(host, call, answer, purchaseOrderId), caller.clock.at(answer.sentMs))
     },
     prepare,
     commands: createOrderCommands(operations, prepare, profile),
-    async send(request, options) {
-      const call: Call = {
-        operation: writes[request.operation],
-        method: 'POST',
-        target: request.path,
-        body: request.body === null ? null : JSON.stringify(request.body),
-        recordsAt: recordAt,
-      }
-      const answer = await caller.call(call, options)
-      return observed(answer, onlyRecord(call, answer, request.purchaseOrderId), caller.clock.at(answer.answeredMs))
-    },
   }
   return orders
 }
+
+/** The writing order operations of the specification, section 9, for one seller. */
+const createOrdersWriter = (host: Host): OrdersWriter => ({
+  async send(request, options) {
+    const { caller } = host
+    const call: Call = {
+      operation: writes[request.operation],
+      method: 'POST',
+      target: request.path,
+      body: request.body === null ? null : JSON.stringify(request.body),
+      recordsAt: recordAt,
+    }
+    const answer = await caller.call(call, options)
+    return observed(answer, readOnlyRecord(host, call, answer, request.purchaseOrderId), caller.clock.at(answer.answeredMs))
+  },
+})
 
 const observed = (answer: Answer, record: ParsedRecord<PurchaseOrder>, observedAt: Date): Observed<PurchaseOrder> => ({
   record,
@@ -172,3 +191,6 @@ const observed = (answer: Answer, record: ParsedRecord<PurchaseOrder>, observedA
 
 /** Orders (specification, section 9). */
 export const ordersEndpoint = endpoint({ host: 'marketplace', operations, read: parseOrder, create: createOrdersClient })
+
+/** The writes of orders. */
+export const orderWrites = writeEndpoint(createOrdersWriter)

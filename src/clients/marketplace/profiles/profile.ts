@@ -16,6 +16,10 @@ export interface Profile {
   readonly tokenPath: string
   /** Path of the details of an access token; null: the marketplace has no such operation. */
   readonly tokenDetailPath: string | null
+  /** Path of the marketplace's own status; null: the marketplace has no such operation. */
+  readonly apiStatusPath: string | null
+  /** Path of the subscriptions to notifications; null: the marketplace has none. */
+  readonly webhooksPath: string | null
   /** Last day of keys that sellers have delegated to a solution provider, `YYYY-MM-DD`; null: none is announced. */
   readonly delegatedKeysEndOn: string | null
   /** Rate limits that replace those of the operations. */

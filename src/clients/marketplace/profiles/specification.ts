@@ -12,6 +12,8 @@ export const specification: Profile = {
   quantityField: 'quantity',
   tokenPath: '/v3/token',
   tokenDetailPath: null,
+  apiStatusPath: null,
+  webhooksPath: null,
   delegatedKeysEndOn: null,
   rateLimits: {},
   budgetHeaders: {

@@ -27,6 +27,8 @@ export const walmartUs: Profile = {
   name: 'walmart-us',
   headerPrefix: 'WM',
   tokenDetailPath: '/v3/token/detail',
+  apiStatusPath: '/v3/utilities/apiStatus',
+  webhooksPath: '/v3/webhooks',
   // Announced by the portal (section 15). Canada, Mexico and Chile keep delegated access.
   delegatedKeysEndOn: '2027-04-30',
   quantityField: 'statusQuantity',
@@ -40,7 +42,12 @@ export const walmartUs: Profile = {
     // The second form, live since 15 October 2026 (section 15).
     settingsForm: { hasPriority: false, methods: ['VALUE', 'STANDARD', 'EXPEDITED', 'RUSH'] },
     // Sections 4.2, 4.3 and 9.2.
-    returns: { arrived: ['DELIVERED', 'DELIVERED_AT_RETURN_CENTER'], refundWithinHours: 48 },
+    returns: {
+      arrived: ['DELIVERED', 'DELIVERED_AT_RETURN_CENTER'],
+      // REFUND_INITIATED may be the state of the whole line, of which only some units are refunded.
+      refunded: ['REFUND_ISSUED', 'REFUND_COMPLETED'],
+      refundWithinHours: 48,
+    },
   },
   replenishmentRequest: { keysIn: 'body', gtins: 'listOfGtins', skus: 'listOfSkus', maxKeys: 1_000 },
   reconciliationPath: '/v3/report/wfs/inventoryReconciliationReport',

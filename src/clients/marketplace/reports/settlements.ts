@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { isObject } from '../../../domain/values/values.ts'
 import { identifier, lenient, numberLike, text } from '../../contract/lenient.ts'
+import { describePublished } from '../../contract/published.ts'
 import type { CallOptions } from '../../http/call-options.ts'
 import type { Operations } from '../../http/endpoint.ts'
 import { asRecord, type CutRecord, cutRecords, decimalText, jsonOrNull, parseExact, wholeNumber } from '../../http/json.ts'
 import { perMinute } from '../../http/operation.ts'
-import type { OnUnknownValue, Page, ParsedRecord, RecordReader } from '../../http/record.ts'
+import type { CompareRecord, OnUnknownValue, Page, ParsedRecord, RecordReader } from '../../http/record.ts'
 import { parseSku, RecordFault, readRecord, toText } from '../../http/record.ts'
 import { mapInTimeSlices } from '../../http/time-slices.ts'
 import { endpoint, type Host } from '../endpoint.ts'
 import { buildListCall, queryString, type ReadEnvelope, readPage } from '../paging.ts'
+import { classifyRow, parseRate } from './settlement-words.ts'
 
 // Settlement reports (public facts, section 13): one each one or two weeks, its rows movements of money. The specification does not have them.
 
@@ -39,11 +41,14 @@ const wireLine = z.looseObject({
   'Contract Category': lenient(text),
   'Product Type': lenient(text),
   'Product Tax Code': lenient(text),
+  'Commission Rate': lenient(text),
 })
 type WireLine = z.infer<typeof wireLine>
 
 /** The address of a buyer. It is not stored, since no money depends on it. */
 const placesOfBuyers = ['Ship to City', 'Ship to State', 'Ship to Zipcode']
+
+const publishedLine = describePublished(wireLine, { also: { '': placesOfBuyers } })
 
 /** A page of a report without its rows. */
 const wirePage = z.looseObject({
@@ -117,18 +122,21 @@ const parseLine = ({ reportDate, row, currency }: Place, wire: WireLine, raw: un
   const amount = parseMoney(wire, 'Amount')
   const totalPayable = parseMoney(wire, 'Total Payable')
   if (amount === null && totalPayable === null) throw new RecordFault('Amount: missing, and Total Payable too')
+  const transactionType = String(wire['Transaction Type'])
+  const description = toText(wire['Transaction Description'])
+  const amountType = toText(wire['Amount Type'])
   return {
     reportDate,
     row,
-    transactionType: String(wire['Transaction Type']),
-    description: toText(wire['Transaction Description']),
+    transactionType,
+    description,
     reason: toText(wire['Transaction Reason Description']),
     transactionKey: toText(wire['Transaction Key']),
     postedOn: parseDay(wire, 'Transaction Posted Timestamp', onUnknownValue),
     periodStart: parseDay(wire, 'Period Start Date', onUnknownValue),
     periodEnd: parseDay(wire, 'Period End Date', onUnknownValue),
     amount,
-    amountType: toText(wire['Amount Type']),
+    amountType,
     totalPayable,
     currency: toText(wire.Currency) ?? currency,
     quantity: parseQuantity(wire),
@@ -144,6 +152,8 @@ const parseLine = ({ reportDate, row, currency }: Place, wire: WireLine, raw: un
     contractCategory: toText(wire['Contract Category']),
     productType: toText(wire['Product Type']),
     productTaxCode: toText(wire['Product Tax Code']),
+    ...classifyRow({ transactionType, description, amountType }),
+    commissionRate: parseRate(toText(wire['Commission Rate'])),
     raw,
   }
 }
@@ -156,6 +166,7 @@ const buildKey = ({ reportDate, row }: Place): string => `${reportDate}/${row}`
 const buildReader = (place: Place): RecordReader<WireLine, SettlementLine> => ({
   resource: 'settlement',
   schema: wireLine,
+  published: publishedLine,
   keyField: () => buildKey(place),
   toDomain: (wire, raw, onUnknownValue) => parseLine(place, wire, raw, onUnknownValue),
 })
@@ -175,10 +186,19 @@ const placedText = ({ reportDate, row, currency }: Place, rowText: string): stri
   `${JSON.stringify({ reportDate, row, currency }).slice(0, -1)},"reportData":[${rowText}]}`
 
 /** Parses a row. An unreadable row also has a key: its position. */
-const placedRecord = (place: Place, record: CutRecord, onUnknownValue: OnUnknownValue): ParsedRecord<SettlementLine> => {
+const placedRecord = (
+  place: Place,
+  record: CutRecord,
+  onUnknownValue: OnUnknownValue,
+  compare?: CompareRecord,
+): ParsedRecord<SettlementLine> => {
   const rowText = withoutPlaces(record)
   const kept = rowText === record.text ? record : asRecord(rowText)
-  return { ...readRecord(buildReader(place), kept, onUnknownValue), key: buildKey(place), rawText: placedText(place, rowText) }
+  return {
+    ...readRecord(buildReader(place), kept, onUnknownValue, compare),
+    key: buildKey(place),
+    rawText: placedText(place, rowText),
+  }
 }
 
 const wirePlaced = z.object({ reportDate: z.string(), row: z.int(), currency: z.string().nullable() })
@@ -270,7 +290,8 @@ const createSettlementsClient = ({ caller, connection, onUnknownValue }: Host): 
       const place = { reportDate, row: 0, currency: reportCurrency }
       const page = await readPage(caller, call, { ...answer, records: [] }, buildReader(place), readEnvelope, onUnknownValue)
       const placed = answer.records.map((record, at) => ({ record, place: { ...place, row: rows + at + 1 } }))
-      const records = await mapInTimeSlices(placed, (one) => [placedRecord(one.place, one.record, onUnknownValue)])
+      const compare = caller.compareRecords(call.operation)
+      const records = await mapInTimeSlices(placed, (one) => [placedRecord(one.place, one.record, onUnknownValue, compare)])
       return { ...page, records, currency: reportCurrency }
     },
   }

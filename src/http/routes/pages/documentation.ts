@@ -33,6 +33,13 @@ export const documentationRoutes = async (app: App, version: string): Promise<vo
             description:
               'Standard Webhooks: webhook-id, webhook-timestamp and webhook-signature over `<id>.<timestamp>.<body>` with EVENTS_SECRET.',
           },
+          notification: {
+            type: 'http',
+            scheme: 'basic',
+            description:
+              'The secret of notifications: as Basic credentials, as the key of an HMAC-SHA256 of the body in the header Authorization or of the signature in ' +
+              'WM_SEC.SIGNATURE, or by a token.',
+          },
         },
       },
       security: [{ apiKey: [] }],

@@ -1,4 +1,4 @@
-import type { MarketplaceClient } from '../../../clients/http/client.ts'
+import type { MarketplaceClient, ReadClient } from '../../../clients/http/client.ts'
 import type { CommandKind } from '../../../domain/commands/command.ts'
 import type { StoredCommand } from '../../../store/commands/commands.ts'
 import { type CommitLane, commitTogether } from '../../../store/commit/commit-group.ts'
@@ -11,7 +11,7 @@ import type { CommandSubject } from './subject.ts'
 /** Dependencies of the command engine. */
 export interface CommandParts {
   readonly database: Database
-  readonly sellers: Pick<SellerRegistry, 'has' | 'worksFor' | 'suspend' | 'client' | 'configured' | 'findSettings'>
+  readonly sellers: Pick<SellerRegistry, 'has' | 'worksFor' | 'suspend' | 'client' | 'liveClient' | 'configured' | 'findSettings'>
   /** Names this process in leases. */
   readonly owner: string
   readonly requestTimeoutMs: number
@@ -26,7 +26,7 @@ export interface CommandParts {
   /** Counts the outcomes of commands, by kind. */
   readonly onOutcome?: (
     kind: CommandKind,
-    outcome: 'confirmed' | 'rejected' | 'held' | 'unknown' | 'throttled' | 'not-sent',
+    outcome: 'confirmed' | 'rejected' | 'predicted' | 'held' | 'unknown' | 'throttled' | 'not-sent',
   ) => void
   /** Our own clocks; those of the machine by default. */
   readonly clock?: Clock
@@ -64,7 +64,9 @@ export interface AnyRun {
   readonly seller: ConfiguredSeller
   readonly job: CommandJob
   readonly command: StoredCommand
-  readonly client: MarketplaceClient
+  readonly client: ReadClient
+  /** The same client with its writes; null: the seller is in shadow mode, and nothing can be sent. */
+  readonly live: MarketplaceClient | null
 }
 
 /** One run of one command, with its subject. */

@@ -1,4 +1,4 @@
-import type { MarketplaceClient } from '../../../clients/http/client.ts'
+import type { ReadClient } from '../../../clients/http/client.ts'
 import type { Operation } from '../../../clients/http/operation.ts'
 import { shippingSettingsEndpoint } from '../../../clients/marketplace/shipping-settings.ts'
 import type { CommandKind } from '../../../domain/commands/command.ts'
@@ -14,7 +14,7 @@ export interface CommandOperations {
 }
 
 /** The operations of a kind of command; null: the seller's marketplace has no such command. */
-export const findCommandOperations = (client: MarketplaceClient, kind: CommandKind): CommandOperations | null => {
+export const findCommandOperations = (client: ReadClient, kind: CommandKind): CommandOperations | null => {
   if (kind === 'create-shipping-settings') {
     const { create, get } = shippingSettingsEndpoint.operations
     return { write: create, read: get, readsFirst: false }

@@ -55,7 +55,7 @@ export const reviewOverdueCommands = async (
       const maxMs = Math.max(maxRetryMs(parts, command.state === 'pending' ? 'pending' : 'verifying'), alarmMs)
       if (overdueMs >= maxMs && (unhandledMs.get(id) ?? 0) >= alarmMs)
         return (await moveCommand(transaction, command, { state: 'held', reason })) === null ? null : command
-      await alarmWaiting(transaction, command, reason)
+      await alarmWaiting(transaction, command, reason, 'process')
       return null
     })
     if (held !== null) logHeld(parts.log, { command: held })

@@ -1,4 +1,4 @@
-import type { MarketplaceClient } from '../../../clients/http/client.ts'
+import type { ReadClient } from '../../../clients/http/client.ts'
 import type { CommandContent } from '../../../domain/commands/command.ts'
 import type { PurchaseOrder } from '../../../domain/orders/order.ts'
 import { type JsonObject, toJson } from '../../../domain/values/json.ts'
@@ -24,18 +24,18 @@ interface UnstoredCommand {
  */
 export const buildRequest = (
   { sellerId, order, acknowledging, cancelling, content }: UnstoredCommand,
-  client: MarketplaceClient,
+  client: ReadClient,
 ): JsonObject | null => {
   if (content.kind === 'create-shipping-settings')
-    return toJson(shippingSettingsSubject({ sellerId, payload: content.payload }, client).prepare(null))
+    return toJson(shippingSettingsSubject({ sellerId, payload: content.payload }, client, null).prepare(null))
   if (order === null) throw new Error(`a command to ${content.kind} is about an order`)
   if (content.kind === 'acknowledge' && (acknowledging || cancelling || definitions.acknowledge.goalReached(order))) return null
   const unstoredCommand = { id: '', sellerId, applied: [], eventId: null, purchaseOrderId: order.purchaseOrderId }
   if (content.kind === 'refund-return') {
-    const subject = refundReturnSubject({ ...unstoredCommand, payload: content.payload }, client)
+    const subject = refundReturnSubject({ ...unstoredCommand, payload: content.payload }, client, null)
     return subject === null ? null : toJson(subject.prepare(null))
   }
   const unstored = { ...unstoredCommand, content }
-  const subject = orderSubject(unstored, client)
+  const subject = orderSubject(unstored, client, null)
   return subject === null ? null : toJson(subject.prepare(order))
 }

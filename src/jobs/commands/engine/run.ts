@@ -1,3 +1,4 @@
+import { isSettled } from '../../../domain/commands/command.ts'
 import type { JobOutcome } from '../../../queues/jobs.ts'
 import { moveCommand } from '../../../store/commands/command-steps.ts'
 import { readCommand, type StoredCommand } from '../../../store/commands/commands.ts'
@@ -14,6 +15,9 @@ import { verify } from './verify.ts'
 
 const done: JobOutcome = { done: true }
 
+/** How long a command waits for this process to learn that its seller went live; the change is notified. */
+const modeWaitMs = 1_000
+
 const again = (parts: CommandParts, delayMs: number, reason: string): JobOutcome => ({
   runAgainAt: new Date(getClock(parts).wallMs() + Math.max(0, delayMs)),
   reason,
@@ -26,7 +30,7 @@ export const readOpenCommand = async (
 ): Promise<StoredCommand | null> => {
   const command = await readCommand(database, commandId)
   if (command === null || command.before !== null) return null
-  return command.state === 'confirmed' || command.state === 'rejected' || command.state === 'held' ? null : command
+  return isSettled(command.state) || command.state === 'held' ? null : command
 }
 
 /**
@@ -44,19 +48,23 @@ export const runAsRead = async (parts: CommandParts, command: StoredCommand, job
   if (command.fault !== null) return hold(command.fault)
   if (!parts.sellers.worksFor(command.sellerId)) return requeue(parts, command.sellerId, job.starts)
   const client = parts.sellers.client(command.sellerId)
-  const run = { parts, job, command, client, seller: parts.sellers.configured(command.sellerId) }
+  // The stored mode decides. A process that has not learned yet that the seller went live has no client that can write.
+  const live = command.isSellerLive ? parts.sellers.liveClient(command.sellerId) : null
+  if (command.isSellerLive && live === null)
+    return again(parts, modeWaitMs, 'this process has not learned yet that the seller is live')
+  const run = { parts, job, command, client, live, seller: parts.sellers.configured(command.sellerId) }
   const { sellerId, content, purchaseOrderId } = command
   if (content.kind === 'create-shipping-settings') {
-    return advance({ ...run, subject: shippingSettingsSubject({ sellerId, payload: content.payload }, client) })
+    return advance({ ...run, subject: shippingSettingsSubject({ sellerId, payload: content.payload }, client, live) })
   }
   if (purchaseOrderId === null) throw new Error(`command ${command.id} names no purchase order`)
   if (content.kind === 'refund-return') {
-    const subject = refundReturnSubject({ ...command, purchaseOrderId, payload: content.payload }, client)
+    const subject = refundReturnSubject({ ...command, purchaseOrderId, payload: content.payload }, client, live)
     return subject === null
       ? hold(`the marketplace of seller ${sellerId} has no refund through a return`)
       : advance({ ...run, subject })
   }
-  const subject = orderSubject({ ...command, purchaseOrderId, content }, client)
+  const subject = orderSubject({ ...command, purchaseOrderId, content }, client, live)
   if (subject === null) return hold(`the marketplace of seller ${sellerId} has no command of the kind ${content.kind}`)
   return advance({ ...run, subject })
 }

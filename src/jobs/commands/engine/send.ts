@@ -9,6 +9,7 @@ import {
   renewLease,
 } from '../../../store/commands/command-attempts.ts'
 import { lockCommand } from '../../../store/commands/command-steps.ts'
+import { lockShadowMode, recordPrediction } from '../../../store/commands/predictions.ts'
 import { swapWithEarlierCommand, wasPostponed } from '../../../store/commands/waiting-commands.ts'
 import { runPipelined } from '../../../store/commit/query-batching.ts'
 import type { Transaction } from '../../../store/db/database.ts'
@@ -20,8 +21,9 @@ import { leaseMs, type SendingDeadline, startDeadline } from './deadline.ts'
 import { type AnyRun, commitInGroup, getClock, logFields, type Run } from './engine.ts'
 import { settleAnswer, settleFailure, settleUnsent } from './outcome.ts'
 import { type ReadResult, readSubject } from './read-subject.ts'
+import { stopForHold } from './shipment-hold.ts'
 import { postpone, retryLater, type Step, settle, stopFor } from './steps.ts'
-import { mayBeProcessed, type SubjectState } from './subject.ts'
+import { mayBeProcessed, type Send, type SubjectState } from './subject.ts'
 import { judgeUnrecordedRequest, mayHaveUnrecordedRequest, unsettledForMs } from './unrecorded-requests.ts'
 
 /** A read result on which the request can be based; null: nothing was read, and the stored state counts. */
@@ -30,6 +32,8 @@ type Readable<Thing> = Extract<ReadResult<Thing>, { kind: 'found' | 'none' | 'un
 /** `pending`: checks once more, stores the intent, sends, and stores the result. */
 export const send = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
   const { parts, command, client, subject, job } = run
+  if (subject.send === null) return predict(run)
+  const transmit = subject.send
   const grant = await client.budget.take(subject.operation)
   if (!grant.granted) {
     return postpone(run, 'the rate budget is used up', grant.availableAt.getTime() - getClock(parts).wallMs())
@@ -38,16 +42,39 @@ export const send = async <Thing, Request extends object>(run: Run<Thing, Reques
   return withGrant(grant, async (permit) => {
     // Waiting commands retry at different times, so the order of their retries is not the order in which they should be sent.
     const earlier = wasPostponed(command) ? await swapWithEarlierCommand(parts.database, command, job.inProgress ?? []) : null
-    return earlier === null ? sendWith(run, permit) : { kind: 'behind', earlierId: earlier.id, delayMs: earlier.inMs }
+    return earlier === null ? sendWith(run, transmit, permit) : { kind: 'behind', earlierId: earlier.id, delayMs: earlier.inMs }
   })
 }
 
+/** Reads the subject where the request must be based on a fresh read; null: the stored state counts. */
+const readWhereNeeded = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+): Promise<Awaited<ReturnType<typeof readLeased<Thing, Request>>> | null> => {
+  const { command, subject } = run
+  return subject.readsFirst || command.attempts > 0 || mayHaveUnrecordedRequest(run) ? readLeased(run) : null
+}
+
+/**
+ * `pending`, of a seller in shadow mode: everything happens that happens before a request is sent, and the request is stored as a prediction. It needs no
+ * permit, because nothing is sent.
+ */
+const predict = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
+  const result = await readWhereNeeded(run)
+  if (result !== null && 'step' in result) return result.step
+  const prepared = await prepare(run, result, randomUUID())
+  return 'step' in prepared ? prepared.step : { kind: 'settled', outcome: 'predicted' }
+}
+
 /** As {@link send}, with a permit for the request. */
-const sendWith = async <Thing, Request extends object>(run: Run<Thing, Request>, permit: HeldGrant): Promise<Step> => {
-  const { parts, command, subject } = run
+const sendWith = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  transmit: Send<Thing, Request>,
+  permit: HeldGrant,
+): Promise<Step> => {
+  const { parts } = run
   const unknownMs = unsettledForMs(run)
   if (unknownMs > 0) return postpone(run, 'a request sent before the restore may still take effect', unknownMs)
-  const result = subject.readsFirst || command.attempts > 0 || mayHaveUnrecordedRequest(run) ? await readLeased(run) : null
+  const result = await readWhereNeeded(run)
   if (result !== null && 'step' in result) return result.step
   faultPoint('command.before-intent')
   const deadline = startDeadline(parts)
@@ -56,7 +83,7 @@ const sendWith = async <Thing, Request extends object>(run: Run<Thing, Request>,
     const prepared = await prepare(run, result, correlationId)
     if ('step' in prepared) return prepared.step
     faultPoint('command.after-intent')
-    return await sendPrepared(run, prepared, { correlationId, permit, deadline })
+    return await sendPrepared(run, prepared, { transmit, correlationId, permit, deadline })
   } finally {
     deadline.end()
   }
@@ -67,16 +94,18 @@ const sendPrepared = async <Thing, Request extends object>(
   run: Run<Thing, Request>,
   { request, baseline }: { readonly request: Request; readonly baseline: object },
   {
+    transmit,
     deadline,
     permit,
     correlationId,
   }: {
+    readonly transmit: Send<Thing, Request>
     readonly correlationId: string
     readonly permit: HeldGrant
     readonly deadline: SendingDeadline
   },
 ): Promise<Step> => {
-  const { command, subject, job } = run
+  const { command, job } = run
   // The lease belongs to this process: the lease of another process would have expired.
   const own = { state: 'sending', attempts: command.attempts + 1, leasedUntil: null } as const
   const sent: Run<Thing, Request> = { ...run, command: { ...command, ...own } }
@@ -87,7 +116,7 @@ const sendPrepared = async <Thing, Request extends object>(
     const signal = AbortSignal.any([job.signal, deadline.signal])
     const maySend = (): boolean => !deadline.passed()
     permit.spend()
-    const answer = await subject.send(request, { correlationId, grant: permit.grant, signal, maySend })
+    const answer = await transmit(request, { correlationId, grant: permit.grant, signal, maySend })
     faultPoint('command.after-send')
     return await settleAnswer(sent, baseline, answer)
   } catch (error) {
@@ -161,7 +190,7 @@ type Preparing<Request> =
   | { readonly request: Request; readonly baseline: object; readonly intent: Later<boolean> }
   | { readonly step: Step }
 
-/** Judges the subject, checks the rules, and stores the intent, all under the subject's lock. */
+/** Judges the subject, checks the rules, and stores the intent (in shadow mode: the prediction), all under the subject's lock. */
 const prepare = async <Thing, Request extends object>(
   run: Run<Thing, Request>,
   result: Readable<Thing>,
@@ -169,8 +198,10 @@ const prepare = async <Thing, Request extends object>(
 ): Promise<Prepared<Request>> => {
   const { parts, job, subject } = run
   try {
-    const preparing = await commitInGroup(run, 'intents', (transaction) => prepareIn(transaction, run, result, correlationId))
-    return 'step' in preparing || (await preparing.intent.onceCommitted()) ? preparing : { step: { kind: 'superseded' } }
+    const work = (transaction: Transaction) => prepareIn(transaction, run, result, correlationId)
+    // A prediction locks its seller before the order, which a group has locked already.
+    const preparing = await (run.live === null ? parts.database.transaction(work) : commitInGroup(run, 'intents', work))
+    return 'step' in preparing || (await preparing.intent.onceCommitted()) ? preparing : { step: await stopForHold(run) }
   } catch (error) {
     const fault = storageFault(error)
     if (result === null || fault === null) throw error
@@ -187,6 +218,7 @@ const prepareIn = async <Thing, Request extends object>(
   correlationId: string,
 ): Promise<Preparing<Request>> => {
   const { parts, command, subject } = run
+  if (run.live === null && !(await lockShadowMode(transaction, command.sellerId))) return { step: { kind: 'superseded' } }
   if (result?.kind === 'found') await subject.store(transaction, result.found.observed, result.requestedAt)
   if (result?.kind === 'none') await subject.store(transaction, null, result.requestedAt)
   const [state, isAsRead] = await runPipelined(
@@ -210,18 +242,17 @@ const prepareIn = async <Thing, Request extends object>(
   const unrecorded = await judgeUnrecordedRequest(transaction, run, state, view, result?.kind === 'unreadable')
   if (unrecorded !== null) return { step: unrecorded }
   const blocker = state.blocker(view)
-  if (blocker !== null) {
+  // In shadow mode the present system may have reached the goal first: that is no reason not to predict it.
+  if (blocker !== null && (run.live !== null || blocker.state === 'rejected')) {
     return { step: await settle(transaction, run, blocker.state, blocker.reason, null, blocker.quiet) }
   }
   const request = subject.prepare(view)
   const baseline = state.baseline(view)
-  const intent = await recordIntent(transaction, command, {
-    correlationId,
-    request,
-    baseline,
-    owner: parts.owner,
-    leaseMs: leaseMs(parts),
-  })
+  const made = { correlationId, request, baseline }
+  const intent =
+    run.live === null
+      ? await recordPrediction(transaction, command, made)
+      : await recordIntent(transaction, command, { ...made, owner: parts.owner, leaseMs: leaseMs(parts) })
   return { request, baseline, intent }
 }
 

@@ -13,7 +13,7 @@ import { alarmAfterMs, backOffMs, maxRetryMs, minFailures } from './retry-policy
  * an earlier deadline and goes first; this one is due again in `delayMs`.
  */
 export type Step =
-  | { readonly kind: 'settled'; readonly outcome: 'confirmed' | 'rejected' }
+  | { readonly kind: 'settled'; readonly outcome: 'confirmed' | 'rejected' | 'predicted' }
   | { readonly kind: 'held' }
   | { readonly kind: 'later'; readonly delayMs: number; readonly reason: string }
   | { readonly kind: 'superseded' }
@@ -84,7 +84,7 @@ export const retryLater = async <Thing, Request extends object>(
     const tries = `${looks} tries in a row since ${Math.round(sinceMs / 60_000)} minutes`
     return settle(transaction, { ...run, command: { ...command, state } }, 'held', `${reason} (${tries})`, null)
   }
-  if (sinceMs >= alarmAfterMs(parts)) await alarmWaiting(transaction, command, reason)
+  if (sinceMs >= alarmAfterMs(parts)) await alarmWaiting(transaction, command, reason, 'step')
   return { kind: 'later', delayMs, reason }
 }
 

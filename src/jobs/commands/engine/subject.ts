@@ -35,6 +35,16 @@ export interface SubjectState<Thing> {
 }
 
 /**
+ * Sends the request of a command. An answer that does not show the subject is an acceptance; the subject is then read back.
+ *
+ * @throws MarketplaceFailure
+ */
+export type Send<Thing, Request extends object> = (
+  request: Request,
+  options: SendOptions,
+) => Promise<Observed<Thing> | Acceptance>
+
+/**
  * The subject of a command, a purchase order or the seller's shipping settings, with the command's operations on it. The engine
  * (`run.ts`) does the rest. Commands of one subject run one at a time.
  */
@@ -70,18 +80,14 @@ export interface CommandSubject<Thing, Request extends object> {
 
   /** Builds the request for this state of the subject (null: there is none), as JSON values. Pure. */
   prepare(view: Thing | null): Request
-  /**
-   * An answer that does not show the subject is an acceptance; the subject is then read back.
-   *
-   * @throws MarketplaceFailure
-   */
-  send(request: Request, options: SendOptions): Promise<Observed<Thing> | Acceptance>
+  /** Null: the seller is in shadow mode, and nothing can be sent. */
+  readonly send: Send<Thing, Request> | null
   /** Further changes in the transaction that confirms the command. */
   confirmed?(tx: Transaction): Promise<void>
 }
 
 /** Outcomes of requests that the marketplace did not process. */
-export const neverProcessed: ReadonlySet<string> = new Set(['not-sent', 'throttled'])
+export const neverProcessed: ReadonlySet<string> = new Set(['not-sent', 'throttled', 'predicted'])
 
 /** Requests that the marketplace may have processed. */
 export const mayBeProcessed = <Attempt extends { readonly outcome: string | null }>(attempts: readonly Attempt[]): Attempt[] =>

@@ -7,8 +7,8 @@ import type { SubjectState } from './subject.ts'
  * Whether a request of this command may have been sent without a stored record: after a restore the records of the last requests are lost, whether of
  * this command or of an earlier one of the same event.
  */
-export const mayHaveUnrecordedRequest = ({ parts, command }: AnyRun): boolean =>
-  parts.afterRestore !== undefined && command.attempts === 0
+export const mayHaveUnrecordedRequest = ({ parts, command, live }: AnyRun): boolean =>
+  live !== null && parts.afterRestore !== undefined && command.attempts === 0
 
 /** How long the effect of such a request may still appear, in milliseconds; 0 or less: its effect is visible by now. */
 export const unsettledForMs = (run: AnyRun): number => {

@@ -1,4 +1,4 @@
-import type { MarketplaceClient } from '../../../clients/http/client.ts'
+import type { MarketplaceClient, ReadClient } from '../../../clients/http/client.ts'
 import type { Operation } from '../../../clients/http/operation.ts'
 import type { CommandPayload, OrderCommands, SupportedCommand } from '../../../clients/http/order-commands.ts'
 import type { DirectCommandContent, DirectCommandKind } from '../../../domain/commands/command.ts'
@@ -79,7 +79,7 @@ const findBlocker = (
     return checkCorrection(words, content.payload, raiseBaseline(words, takeBaseline(view), buildProof(words, work.confirmed)))
   if (definitions[content.kind].goalReached(view))
     return { state: 'confirmed', reason: 'the order is already in the requested state; nothing was sent' }
-  const faults = checkBeforeSend(buildLedgers(countReturned(view, returned), work.ledgerCommands), content).map(
+  const faults = checkBeforeSend(buildLedgers(countReturned(view, returned), work.ledgerCommands, work.shadowSince), content).map(
     (fault) => fault.message,
   )
   if (content.kind === 'refund') faults.push(...checkMoneyLeft(content.payload, stored, view))
@@ -118,7 +118,11 @@ const readState = (
 }
 
 /** A purchase order as the subject of one command; null: its marketplace does not support the command. */
-export const orderSubject = (command: OrderCommand, client: MarketplaceClient): CommandSubject<PurchaseOrder, object> | null => {
+export const orderSubject = (
+  command: OrderCommand,
+  client: ReadClient,
+  live: MarketplaceClient | null,
+): CommandSubject<PurchaseOrder, object> | null => {
   const { id, sellerId, purchaseOrderId, content } = command
   const marketplace = client.of(client.orderCommands)
   const { statuses } = client.vocabulary
@@ -160,8 +164,9 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
       const baseline = parseBaseline(statuses, last.baseline, decided)
       return judge(statuses, content, baseline, order, last.outcome === 'accepted')
     },
-    mayBeDone: (failure) => failure.alreadyDone,
+    // The words that refuse a number which was replaced before are not published, so each refusal of a correction is read back.
+    mayBeDone: (failure) => failure.alreadyDone || content.kind === 'correct-shipment',
     prepare: (view) => bound.prepare(view),
-    send: (request, options) => marketplace.send(request, options),
+    send: live === null ? null : (request, options) => live.writer(live.orderWrites).send(request, options),
   }
 }

@@ -1,4 +1,4 @@
-import type { MarketplaceClient } from '../../../clients/http/client.ts'
+import type { MarketplaceClient, ReadClient } from '../../../clients/http/client.ts'
 import type { Observed } from '../../../clients/http/record.ts'
 import type { RefundReturnPayload } from '../../../domain/commands/command.ts'
 import {
@@ -110,7 +110,7 @@ const findBlocker = (
   const faults: string[] = []
   if (view.order.shipNodeType?.toLowerCase() === shipNodes.marketplace.toLowerCase())
     faults.push('the marketplace fulfilled this order itself and refunds its returns')
-  const ledgers = buildLedgers(countReturned(view.order, returned), work.ledgerCommands)
+  const ledgers = buildLedgers(countReturned(view.order, returned), work.ledgerCommands, work.shadowSince)
   faults.push(...checkBeforeSend(ledgers, { kind: 'refund-return', payload }).map(({ message }) => message))
   faults.push(...listReturnFaults(payload, returned, view.returned, work.ledgerCommands))
   faults.push(...checkMoneyLeft(payload, stored.order, view.order))
@@ -123,13 +123,15 @@ const findBlocker = (
  */
 export const refundReturnSubject = (
   command: RefundReturnCommand,
-  client: MarketplaceClient,
+  client: ReadClient,
+  live: MarketplaceClient | null,
 ): CommandSubject<ReturnWithOrder, object> | null => {
   const { id, sellerId, purchaseOrderId, payload } = command
   const { returnOrderId } = payload
   const returns = client.returnCommands === null ? null : client.of(client.returnCommands)
   const refund = returns?.refund ?? null
   if (returns === null || refund === null) return null
+  const writes = live?.returnWrites ?? null
   const { vocabulary } = client
   const { statuses } = vocabulary
   // Parts that an operator marked as applied must not be mistaken for what is sent now.
@@ -217,9 +219,10 @@ export const refundReturnSubject = (
       const { returned } = orderBaselineSchema.parse(last.baseline)
       return judgeReturn(payload, returned === undefined ? undefined : raiseReturn(returned, applied), now.returned)
     },
-    mayBeDone: (failure) => failure.alreadyDone,
+    // The words that refuse units which were refunded before are not published, so each refusal is read back.
+    mayBeDone: () => true,
     prepare: () => refund.request(payload),
-    send: (request, options) => returns.send(request, options),
+    send: live === null || writes === null ? null : (request, options) => live.writer(writes).send(request, options),
   }
 }
 

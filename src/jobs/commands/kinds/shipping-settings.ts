@@ -1,6 +1,6 @@
-import type { MarketplaceClient } from '../../../clients/http/client.ts'
+import type { MarketplaceClient, ReadClient } from '../../../clients/http/client.ts'
 import type { ShippingSettingsRequest } from '../../../clients/marketplace/shipping-settings.ts'
-import { shippingSettingsEndpoint } from '../../../clients/marketplace/shipping-settings.ts'
+import { shippingSettingsEndpoint, shippingSettingsWrites } from '../../../clients/marketplace/shipping-settings.ts'
 import { judgeSettings } from '../../../domain/campaigns/settings-evidence.ts'
 import { type AccountSettings, accountSettings } from '../../../domain/campaigns/shipping-settings.ts'
 import type { ShippingSettingsPayload } from '../../../domain/commands/command.ts'
@@ -19,7 +19,8 @@ import { type CommandSubject, neverProcessed } from '../engine/subject.ts'
  */
 export const shippingSettingsSubject = (
   { sellerId, payload }: { readonly sellerId: string; readonly payload: ShippingSettingsPayload },
-  client: MarketplaceClient,
+  client: ReadClient,
+  live: MarketplaceClient | null,
 ): CommandSubject<AccountSettings, ShippingSettingsRequest> => {
   const defined = accountSettings(payload.simplifiedShippingSettings)
   // An event that was accepted before the marketplace changed its form may state a priority, which is then neither sent nor compared.
@@ -57,7 +58,7 @@ export const shippingSettingsSubject = (
     mayBeDone: (failure) =>
       failure.alreadyDone || failure.faults.some(({ field }) => field?.endsWith('simplifiedShippingSettings') === true),
     prepare: () => client.of(shippingSettingsEndpoint).prepare(payload.simplifiedShippingSettings),
-    send: (request, options) => client.of(shippingSettingsEndpoint).send(request, options),
+    send: live === null ? null : (request, options) => live.writer(shippingSettingsWrites).send(request, options),
     confirmed: (tx) => recordSettingsCreated(tx, sellerId),
   }
 }

@@ -25,6 +25,15 @@ export const isDue = (everyMs: number, { running, pausing, startedAgoMs }: Strea
   return startedAgoMs === null || startedAgoMs >= everyMs - Math.min(toleranceMs, everyMs / 4)
 }
 
+/**
+ * The streams with the intervals that they have while notifications of the seller arrive: those that read new and changed records are polled at this
+ * interval, unless they are polled less often anyway.
+ */
+export const stretchIntervals = (streams: readonly PolledStream[], notifiedIntervalMs: number): readonly PolledStream[] =>
+  streams.map((one) =>
+    findSyncLane(one.resource, one.stream) === 'poll' ? { ...one, everyMs: Math.max(one.everyMs, notifiedIntervalMs) } : one,
+  )
+
 /** Finds the due streams with one statement; none of a seller that is stopped or paused. */
 export const findDueStreams = async (sql: SqlRunner, streams: readonly PolledStream[]): Promise<DueStreams> => {
   const states = await readStreamStatus(sql, streams)

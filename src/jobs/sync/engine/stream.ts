@@ -1,5 +1,5 @@
 import type { CallOptions } from '../../../clients/http/call-options.ts'
-import type { MarketplaceClient } from '../../../clients/http/client.ts'
+import type { ReadClient } from '../../../clients/http/client.ts'
 import type { Operation } from '../../../clients/http/operation.ts'
 import type { Page, ParsedRecord } from '../../../clients/http/record.ts'
 import type { Pace } from '../../../domain/sync/intervals.ts'
@@ -19,7 +19,7 @@ import type { SyncSettings } from './sync-settings.ts'
 
 /** Dependencies of reading a stream. */
 export interface StreamContext {
-  readonly client: MarketplaceClient
+  readonly client: ReadClient
   readonly database: Database
   readonly settings: SyncSettings
 }

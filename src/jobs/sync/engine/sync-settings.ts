@@ -1,3 +1,5 @@
+import { orderReachDays } from '../../../domain/orders/named-orders.ts'
+
 /** A day in milliseconds. */
 export const dayMs = 86_400_000
 
@@ -34,7 +36,7 @@ export const defaultSyncSettings: SyncSettings = {
   pageSize: 200,
   lagMs: 2 * 60_000,
   lookBackMs: 30 * 60_000,
-  oldestDays: 180,
+  oldestDays: orderReachDays,
   maxPerQuery: 10_000,
   maxPagesPerRun: 200,
   turnMs: 15_000,

@@ -1,5 +1,6 @@
 import { MarketplaceFailure } from '../../../clients/http/errors.ts'
 import type { Config } from '../../../config/config.ts'
+import { notifiedWithinMs } from '../../../domain/sync/intervals.ts'
 import type { QuietLog } from '../../../observability/log.ts'
 import { buildErrorFields } from '../../../queues/errors.ts'
 import type { JobOutcome, JobToEnqueue } from '../../../queues/jobs.ts'
@@ -9,13 +10,14 @@ import { createSlots, postponeForSlot, type Slots } from '../../../queues/slots.
 import { reviewSyncAlarm } from '../../../store/alarms/alarms.ts'
 import type { Database } from '../../../store/db/database.ts'
 import { postgresOutage } from '../../../store/db/errors.ts'
+import { hasNotifications } from '../../../store/notifications/notifications.ts'
 import { isSellerInactive } from '../../../store/sellers/sellers.ts'
 import type { SyncKey } from '../../../store/sync/sync-states.ts'
 import { backfillsAtOnce, pollsAtOnce } from '../../dispatch/capacity.ts'
 import { requeue } from '../../dispatch/requeue.ts'
 import { type SellerRegistry, UnknownSeller } from '../../sellers/registry.ts'
 import { stopRefused } from '../../sellers/stop-refused.ts'
-import { findDueStreams, syncJob } from './poll.ts'
+import { findDueStreams, type PolledStream, stretchIntervals, syncJob } from './poll.ts'
 import type { SyncHooks } from './resource.ts'
 import type { SyncDeps } from './run.ts'
 import type { SyncRunOptions } from './stream-run.ts'
@@ -29,7 +31,7 @@ const sandboxLagMs = 2_000
 
 /** Dependencies of running polls, syncs and backfills. */
 export interface SyncWorkerParts {
-  readonly config: Pick<Config, 'lookBackMs' | 'rereadDepthMs' | 'intervals'>
+  readonly config: Pick<Config, 'lookBackMs' | 'rereadDepthMs' | 'intervals' | 'notifiedIntervalMs'>
   readonly database: Database
   readonly quiet: QuietLog
   /** Names this process in leases. */
@@ -99,14 +101,21 @@ class SyncWorker {
 
   /** Runs the due streams of a resource; returns the jobs that continue them, and those of streams that get jobs of their own. */
   async poll(data: Pick<SyncKey, 'sellerId' | 'resource'>, options: SyncRunOptions): Promise<readonly JobToEnqueue[]> {
-    const { config, database, listResources } = this.parts
+    const { database, listResources } = this.parts
     if (!listResources(data.sellerId).includes(data.resource)) return []
-    const due = await findDueStreams(
-      database,
-      readStreams(data.resource, config.intervals).map(({ stream, everyMs }) => ({ ...data, stream, everyMs })),
-    )
+    const due = await findDueStreams(database, await this.#listPolled(data))
     const again = await Promise.all(due.run.map((key) => this.#runPolled(key, options)))
     return [...due.enqueue.map(syncJob), ...again.flat()]
+  }
+
+  /** The scheduled streams of a resource with their intervals: rarer ones for orders while notifications arrive. */
+  async #listPolled(data: Pick<SyncKey, 'sellerId' | 'resource'>): Promise<readonly PolledStream[]> {
+    const { config, database } = this.parts
+    const { intervals, notifiedIntervalMs } = config
+    const streams = readStreams(data.resource, intervals).map((interval) => ({ ...data, ...interval }))
+    if (notifiedIntervalMs === null || data.resource !== 'orders') return streams
+    const arrive = await hasNotifications(database, { ...data, resource: 'orders' }, notifiedWithinMs)
+    return arrive ? stretchIntervals(streams, notifiedIntervalMs) : streams
   }
 
   /**

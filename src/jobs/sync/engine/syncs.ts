@@ -1,4 +1,4 @@
-import type { MarketplaceClient } from '../../../clients/http/client.ts'
+import type { ReadClient } from '../../../clients/http/client.ts'
 import type { Operation } from '../../../clients/http/operation.ts'
 import { findIntervalMs, type Intervals } from '../../../domain/sync/intervals.ts'
 import { countSlices, intersect, type TimeWindow } from '../../../domain/sync/windows.ts'
@@ -33,7 +33,7 @@ const find = (name: string, among: readonly Resource[] = resources): Resource =>
 export const syncResources: readonly string[] = resources.map(({ name }) => name)
 
 /** Names of the resources that a seller has; those of display advertising only if the seller advertises. */
-export const listResources = (client: MarketplaceClient): readonly string[] =>
+export const listResources = (client: ReadClient): readonly string[] =>
   resources.filter(({ endpoint }) => client.of(endpoint) !== null).map(({ name }) => name)
 
 /** The interval of a scheduled stream. */

@@ -1,5 +1,5 @@
 import type { CallOptions } from '../../../clients/http/call-options.ts'
-import type { MarketplaceClient } from '../../../clients/http/client.ts'
+import type { ReadClient } from '../../../clients/http/client.ts'
 import { reconciliationEndpoint } from '../../../clients/marketplace/reports/reconciliation-report.ts'
 import { previewRow, readHeader, readRow } from '../../../clients/marketplace/reports/report-csv.ts'
 import { createRowSorter, type SortedLine } from '../../../clients/marketplace/reports/report-footer.ts'
@@ -39,7 +39,7 @@ const toStream = async function* (bytes: Buffer): AsyncGenerator<Uint8Array> {
  * @throws MarketplaceFailure; ReportFault when the file cannot be read; RangeError when it is too long
  */
 export const readGtinReport = async (
-  { client, database }: { readonly client: MarketplaceClient; readonly database: Database },
+  { client, database }: { readonly client: ReadClient; readonly database: Database },
   gtin: string,
   options: CallOptions,
 ): Promise<GtinReport> => {

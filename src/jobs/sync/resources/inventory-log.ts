@@ -6,6 +6,7 @@ import type { InventoryLogEntry } from '../../../domain/inventory/inventory-log.
 import { hasUnknownReason } from '../../../domain/inventory/log-reasons.ts'
 import { pollIntervals } from '../../../domain/sync/intervals.ts'
 import { reviewDiscrepancies } from '../../../store/inventory/discrepancies.ts'
+import { reviewInbound } from '../../../store/inventory/inbound-shipments.ts'
 import { findDifferingEntries, markMissingEntries, storeDifferingEntries } from '../../../store/inventory/inventory-log.ts'
 import {
   findDueSkus,
@@ -90,6 +91,7 @@ const readNext = async (
             const skus = readings.map(({ due: { sku } }) => sku)
             await reviewUnreadLogs(tx, sellerId, skus)
             await reviewStock(tx, sellerId, skus)
+            await reviewInbound(tx, sellerId, skus)
           },
         }),
   }

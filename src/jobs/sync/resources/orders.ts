@@ -1,9 +1,10 @@
 import { ordersEndpoint } from '../../../clients/marketplace/orders/orders.ts'
 import { findTimestamp } from '../../../clients/marketplace/timestamps.ts'
 import { vocabulary } from '../../../clients/marketplace/vocabulary.ts'
+import { deniedAnswer, storedAnswer } from '../../../domain/orders/named-orders.ts'
 import type { PurchaseOrder } from '../../../domain/orders/order.ts'
 import { pollIntervals } from '../../../domain/sync/intervals.ts'
-import { findNamedOrdersToRequest, recordNamedRequests } from '../../../store/orders/named-orders.ts'
+import { namedStream, recordNamedAnswers, takeNamedOrders } from '../../../store/orders/named-orders.ts'
 import { listOpenOrders, sampleOrderTimes } from '../../../store/orders/order-samples.ts'
 import { findDifferingOrders, markMissingOrders, storeDifferingOrders } from '../../../store/orders/orders.ts'
 import { resource } from '../engine/resource.ts'
@@ -24,7 +25,7 @@ import { type ReadOrder, readEach } from './orders-by-id.ts'
 
 const { shipNodes } = vocabulary
 const releasedNodeTypes = shipNodes.all.filter((nodeType) => nodeType !== shipNodes.marketplace)
-/** Minimum interval of requests for orders that others name: lists show most of them in the meantime. */
+/** The scheduler only supplements the relay, which adds a job as soon as a named order is due. */
 const namedEveryMs = 900_000
 
 const reachDays: ReachDays = ({ oldestDays }) => oldestDays
@@ -112,7 +113,16 @@ const buildPage = ({ settings }: StreamContext, ids: readonly string[], read: re
   }
 }
 
-/** Orders that a return, the inventory log or an event names and that no list has shown: requested by id. */
+/** The answer to the request of an order, as `judgeAnswer` reads it. */
+const findAnswer = ({ purchaseOrderId, observed, fault }: ReadOrder): string => {
+  if (fault !== undefined) return fault
+  if (observed === null) return deniedAnswer
+  const { record } = observed
+  if (!record.ok) return record.fault
+  return record.key === purchaseOrderId ? storedAnswer : 'the marketplace returned another order'
+}
+
+/** Orders that something else names and that no list has shown: requested by id. */
 const named = walk<PurchaseOrder>({
   operation: ordersEndpoint.operations.get,
   reads: 'orders that others name and that are not stored, by id',
@@ -120,16 +130,18 @@ const named = walk<PurchaseOrder>({
   places: afterKeys,
   step: async (context, { after }, options) => {
     const { client, database, settings } = context
-    const wanted = { after, days: settings.oldestDays, limit: settings.sweepStep }
-    const ids = await findNamedOrdersToRequest(database, client.sellerId, wanted)
-    if (ids.length === 0) return null
-    const read = await readEach(context, 'named', ids, options)
-    const answers = read.map(({ purchaseOrderId, observed, fault }) => ({
-      purchaseOrderId,
-      answer: fault ?? (observed === null ? 'none' : observed.record.ok ? 'stored' : observed.record.fault),
+    const due = await takeNamedOrders(database, client.sellerId, { after, limit: settings.sweepStep })
+    if (due.length === 0) return null
+    const asks = new Map(due.map((order) => [order.purchaseOrderId, order.asks]))
+    const ids = [...asks.keys()]
+    const read = await readEach(context, namedStream.stream, ids, options)
+    const answers = read.map((order) => ({
+      purchaseOrderId: order.purchaseOrderId,
+      asks: asks.get(order.purchaseOrderId) ?? 0,
+      answer: findAnswer(order),
     }))
     const page = buildPage(context, ids, read)
-    return { ...page, inSameTransaction: (tx) => recordNamedRequests(tx, client.sellerId, answers) }
+    return { ...page, inSameTransaction: (tx) => recordNamedAnswers(tx, client.sellerId, answers) }
   },
 })
 
@@ -177,7 +189,7 @@ export const orders = resource({
     ...Object.fromEntries(shipNodes.all.map((nodeType) => [`changed:${nodeType}`, changed(nodeType)])),
     released,
     sweep,
-    named,
+    [namedStream.stream]: named,
     // For orders that the lists showed later than the look-back, and orders that were closed unseen.
     reread: rereads(byCreation),
   },

@@ -35,7 +35,7 @@ import { readReportFile } from '../../../store/inventory/report-files.ts'
 import { type Begun, type Imported, imports } from '../engine/import-stream.ts'
 import { resource } from '../engine/resource.ts'
 import type { ImportStream, StreamContext } from '../engine/stream.ts'
-import { findRecord, type Inspection, readInspection } from './report-inspection.ts'
+import { findRecord, forgetInspection, type Inspection, readInspection } from './report-inspection.ts'
 import { type Retrieve, retrieveDue, retrieveRequested } from './report-retrieval.ts'
 import { advanceDue, advanceRequested } from './requested-report.ts'
 
@@ -90,6 +90,7 @@ const rowsFrom = async (context: StreamContext, report: StoredReport, after: str
     return { records, next: { step: 'rows', after: placeText({ byte, line: nextLine, rows, unread }) } }
   const { rowCount, unreadCount, contradictoryCount } = inspection
   if (rows === rowCount && unread === unreadCount + contradictoryCount) return { records, next: { step: 'gone', after: '' } }
+  forgetInspection(context, report)
   const fault = `${rows} of its ${rowCount} rows were read, and ${unread} of them quarantined, but ${unreadCount + contradictoryCount} were expected in quarantine`
   return { records, next: null, inSameTransaction: (tx) => markFaulty(tx, report, fault) }
 }
@@ -114,6 +115,7 @@ const finish = async (
   const unreadCount = inspection.unreadCount + inspection.contradictoryCount
   const before = await findOtherImport(context.database, report)
   // Unchanged rows were reviewed for the time that the previous report covers, or not at all if it could not be read.
+  forgetInspection(context, report)
   const coversOtherTime = before !== null && before.coveredUntil.getTime() !== report.coveredUntil.getTime()
   const reviewsAll = coversOtherTime || (await hasUnreadSkus(context.database, sellerId, month))
   return {
@@ -212,10 +214,10 @@ const begin = async (context: StreamContext, report: StoredReport): Promise<Begu
   if (before !== null && before.generatedAt > report.generatedAt) {
     return { nothing: 'answered', inSameTransaction: (tx) => markOutdated(tx, report) }
   }
-  const faulty = (fault: string): Begun<StoredReport, Step> => ({
-    nothing: 'answered',
-    inSameTransaction: (tx) => markFaulty(tx, report, fault),
-  })
+  const faulty = (fault: string): Begun<StoredReport, Step> => {
+    forgetInspection(context, report)
+    return { nothing: 'answered', inSameTransaction: (tx) => markFaulty(tx, report, fault) }
+  }
   try {
     const { rowCount, firstRow, firstRowNumber, unreadCount, firstFault } = await readInspection(context, report)
     // A whole month does not disappear; more likely the file is faulty.
@@ -260,10 +262,11 @@ const buildImport = (
     begin: async (context, { from }, options) => {
       const { client, database } = context
       const key = { sellerId: client.sellerId, month: client.vocabulary.calendar.formatMonth(from) }
+      // Read before the waiting report: one that another process completes in between is found, and is not requested again.
+      const [known = unknownMonth(key.month)] = await readMonths(context, key.month)
       const waiting = await findWaitingReport(database, key)
       if (waiting !== null) return begin(context, waiting)
-      const [known = unknownMonth(key.month)] = await readMonths(context, key.month)
-      const report = await retrieve(context, key, known, options)
+      const report = await retrieve(context, key, { ...known, waiting: false }, options)
       if (report === null) return { nothing: 'answered' }
       // Another process retrieves it, it is no longer due, or the marketplace has not generated it yet.
       if (report === 'not asked') return { nothing: 'not asked' }

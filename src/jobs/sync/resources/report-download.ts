@@ -8,11 +8,11 @@ import {
   type SellerMonth,
   type StoredReport,
 } from '../../../store/inventory/reconciliation-reports.ts'
-import { writeReportFile } from '../../../store/inventory/report-files.ts'
+import { ReportFileRemoved, writeReportFile } from '../../../store/inventory/report-files.ts'
 import type { StreamContext, TransactionHook } from '../engine/stream.ts'
 
 /**
- * Stores the file of a report while it arrives; null: another process has replaced it meanwhile. `inSameTransaction` runs when the file is complete.
+ * Stores the file of a report while it arrives; null: another process has read a later one meanwhile. `inSameTransaction` runs when the file is complete.
  *
  * @throws MarketplaceFailure if it does not arrive completely
  */
@@ -32,7 +32,8 @@ export const storeDownload = async (
         await inSameTransaction(tx)
       })
     } catch (error) {
-      // After any other error the next download removes this incomplete one.
+      if (error instanceof ReportFileRemoved) return null
+      // After any other error the import of the next report removes this incomplete one.
       if (error instanceof MarketplaceFailure) await removeReport(database, id)
       throw error
     }

@@ -17,6 +17,7 @@ import {
   readLines,
 } from '../../../clients/marketplace/reports/report-lines.ts'
 import { gtin14, rowKey } from '../../../domain/inventory/reconciliation-report.ts'
+import type { Database } from '../../../store/db/database.ts'
 import { readSkusByGtin } from '../../../store/inventory/inventory-skus.ts'
 import type { SkippedLines, StoredReport } from '../../../store/inventory/reconciliation-reports.ts'
 import type { ReportedRow } from '../../../store/inventory/reconciliation-rows.ts'
@@ -140,16 +141,47 @@ const findContradictory = async (
   return { contradictory, contradictoryCount }
 }
 
-// One run reads one file at a time; a context lives as long as its run.
-const inspections = new WeakMap<StreamContext, { readonly reportId: bigint; readonly inspection: Promise<Inspection> }>()
+/** Reports whose inspections a process keeps between the runs of their imports: eight bytes for each SKU. */
+const maxKept = 24
 
-/** Inspects a report, once per run. */
-export const readInspection = (context: StreamContext, report: StoredReport): Promise<Inspection> => {
-  const known = inspections.get(context)
-  if (known?.reportId === report.reportId) return known.inspection
-  const inspection = inspect(context, report)
-  inspections.set(context, { reportId: report.reportId, inspection })
-  return inspection
+interface Kept {
+  readonly reportId: bigint
+  readonly inspection: Promise<Inspection>
+}
+
+const ofRuns = new WeakMap<StreamContext, Kept>()
+// A run ends after its turn, and inspecting a large file takes longer than a turn on a busy machine: the next run uses the same inspection.
+const betweenRuns = new WeakMap<Database, Map<bigint, Kept>>()
+
+const keep = (database: Database, kept: Kept): void => {
+  const reports = betweenRuns.get(database) ?? new Map<bigint, Kept>()
+  betweenRuns.set(database, reports)
+  reports.delete(kept.reportId)
+  reports.set(kept.reportId, kept)
+  const [oldest] = reports.keys()
+  if (reports.size > maxKept && oldest !== undefined) reports.delete(oldest)
+}
+
+/** Removes the inspection of a report whose import ends. */
+export const forgetInspection = ({ database }: StreamContext, { reportId }: StoredReport): void => {
+  betweenRuns.get(database)?.delete(reportId)
+}
+
+/** Inspects a report, once for all runs of its import in this process. */
+export const readInspection = async (context: StreamContext, report: StoredReport): Promise<Inspection> => {
+  const { reportId } = report
+  const known = ofRuns.get(context)
+  if (known?.reportId === reportId) return known.inspection
+  const kept = betweenRuns.get(context.database)?.get(reportId) ?? { reportId, inspection: inspect(context, report) }
+  ofRuns.set(context, kept)
+  keep(context.database, kept)
+  try {
+    return await kept.inspection
+  } catch (error) {
+    // The next run inspects it again.
+    forgetInspection(context, report)
+    throw error
+  }
 }
 
 /** A row of a report as a record; null for a line that is no row. `end`: where it ends in the file, in bytes. */

@@ -15,13 +15,18 @@ import type { StreamContext } from '../engine/stream.ts'
 import { NotEnrolled } from '../recovery/errors.ts'
 import { storeDownload } from './report-download.ts'
 
-/** Downloads a report into the database; null when the marketplace reports that there is none. */
-const download = async (context: StreamContext, key: SellerMonth, options: CallOptions): Promise<StoredReport | null> => {
+/** Downloads a report into the database. `file` null: another process has read a later one meanwhile; 'none': the marketplace reports that there is none. */
+const download = async (
+  context: StreamContext,
+  key: SellerMonth,
+  options: CallOptions,
+): Promise<{ readonly file: StoredReport | null } | 'none'> => {
   const answer = await context.client.of(reconciliationEndpoint).download({ month: key.month }, options)
-  if (answer === null) return null
+  if (answer === null) return 'none'
   const { generatedAt, answeredAt } = answer
   // A time in the future comes from another clock.
-  return storeDownload(context, key, answer, generatedAt !== null && generatedAt < answeredAt ? generatedAt : answeredAt)
+  const knownAt = generatedAt !== null && generatedAt < answeredAt ? generatedAt : answeredAt
+  return { file: await storeDownload(context, key, answer, knownAt) }
 }
 
 /** The marketplace itself answers that there is none. */
@@ -43,25 +48,31 @@ export const settleFailure = async (
   return 0
 }
 
+/** Result of a try. `outcome`: a file, or why there is none. */
+interface Try {
+  readonly outcome: { readonly file: StoredReport | null } | 'none' | { readonly error: MarketplaceFailure }
+  /** Tries in a row without a file. */
+  readonly failures: number
+}
+
 /** Requests a report under a claim, and stores the result. */
 const tryDownload = async (
   context: StreamContext,
   key: SellerMonth,
   previous: Date | null,
   options: CallOptions,
-): Promise<{ readonly report: StoredReport | null; readonly failures: number; readonly error: unknown }> => {
+): Promise<Try> => {
   const { client, database } = context
   try {
-    const report = await download(context, key, options)
-    const failures = await settleTry(database, key, client.clock().now(), report === null ? 'none' : 'file')
-    return { report, failures, error: null }
+    const outcome = await download(context, key, options)
+    return { outcome, failures: await settleTry(database, key, client.clock().now(), outcome === 'none' ? 'none' : 'file') }
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
-    return { report: null, failures: await settleFailure(context, key, previous, error, options), error }
+    return { outcome: { error }, failures: await settleFailure(context, key, previous, error, options) }
   }
 }
 
-/** Result of retrieving the report of a month: `null` when there is none, `waitUntil` when it must not be requested before. */
+/** Result of retrieving the report of a month: `null` when there is none, or no newer one; `waitUntil` when it must not be requested before. */
 export type Retrieved = StoredReport | null | 'not asked' | { readonly waitUntil: Date }
 
 /** Retrieves the report of a month that is not downloaded yet. */
@@ -73,15 +84,12 @@ export const retrieveDue: Retrieve = async (context, key, known, options) => {
   const now = client.clock().now()
   const { isDue } = reportSchedule(client.vocabulary.calendar)
   if (!isDue(known, now) || !(await claimTry(database, key, now, known.triedAt))) return 'not asked'
-  const { report, error } = await tryDownload(context, key, known.triedAt, options)
-  const isNone = report === null && (error === null || isBare404(error))
+  const { outcome } = await tryDownload(context, key, known.triedAt, options)
+  if (outcome !== 'none' && 'file' in outcome) return outcome.file
   // A seller who has had reports is enrolled: a missing month proves nothing about the others, and is requested again.
-  if (isNone && (await hasImportedReport(database, key.sellerId))) return null
-  if (error !== null) throw error
-  if (report === null) {
-    throw new NotEnrolled('the marketplace has no inventory reconciliation report of this seller')
-  }
-  return report
+  if ((outcome === 'none' || isBare404(outcome.error)) && (await hasImportedReport(database, key.sellerId))) return null
+  if (outcome !== 'none') throw outcome.error
+  throw new NotEnrolled('the marketplace has no inventory reconciliation report of this seller')
 }
 
 /** Retrieves a report on request, even if it cannot have changed. */
@@ -93,10 +101,11 @@ export const retrieveRequested: Retrieve = async (context, key, known, options) 
   // A month may be requested once per hour.
   if (pauseEnd !== null) return { waitUntil: pauseEnd }
   if (!(await claimTry(database, key, now, known.triedAt))) return 'not asked'
-  const { report, error, failures } = await tryDownload(context, key, known.triedAt, options)
-  if (error === null) return report
+  const { outcome, failures } = await tryDownload(context, key, known.triedAt, options)
+  if (outcome === 'none') return null
+  if ('file' in outcome) return outcome.file
   // A month that always fails must not block the others, and a month without a report does not mean that there are none.
   if (failures >= failuresToAlarm) return null
-  if (isBare404(error) && (await hasImportedReport(database, key.sellerId))) return null
-  throw error
+  if (isBare404(outcome.error) && (await hasImportedReport(database, key.sellerId))) return null
+  throw outcome.error
 }

@@ -6,27 +6,29 @@ import {
   settlementsEndpoint,
 } from '../../../clients/marketplace/reports/settlements.ts'
 import { pollIntervals } from '../../../domain/sync/intervals.ts'
+import { reviewSettlements } from '../../../store/orders/settlement-differences.ts'
+import { hasSettlementOrders, isReadByOthers, noteDueSettlements } from '../../../store/orders/settlement-orders.ts'
 import { findSettlementLinesAfter, settlementStore } from '../../../store/orders/settlements.ts'
 import { resource } from '../engine/resource.ts'
 import type { StreamContext } from '../engine/stream.ts'
 import { type WalkPage, type WalkPlaces, type WalkStep, walk } from '../engine/streams.ts'
 import { mayBeAboutRecord } from '../recovery/skip-rules.ts'
 
-/** Place of the walk between two pages; null: the reports are not listed yet. */
-const placeShape = z
-  .object({
-    /** Reports to read; the current one first. */
-    dates: z.array(z.string()),
-    offset: z.number(),
-    rows: z.number(),
-    currency: z.string().nullable(),
-  })
-  .nullable()
-type Place = z.infer<typeof placeShape>
-type Cursor = NonNullable<Place>
+const cursorShape = z.object({
+  /** Reports to read; the current one first. */
+  dates: z.array(z.string()),
+  offset: z.number(),
+  rows: z.number(),
+  currency: z.string().nullable(),
+})
+type Cursor = z.infer<typeof cursorShape>
 
-const begin = (dates: readonly string[]): Cursor | null =>
-  dates.length === 0 ? null : { dates: [...dates], offset: 0, rows: 0, currency: null }
+/** Place of the walk between two pages, or after them: then orders are compared, in numbered steps. Null: the reports are not listed yet. */
+const placeShape = z.union([cursorShape, z.object({ review: z.int() })]).nullable()
+type Place = z.infer<typeof placeShape>
+
+const begin = (dates: readonly string[]): Place =>
+  dates.length === 0 ? { review: 0 } : { dates: [...dates], offset: 0, rows: 0, currency: null }
 
 /** A row is a fifth as long as an order. */
 const rowsForAnOrder = 5
@@ -78,16 +80,38 @@ const readNext = async (
   return { answers: [page], records, next: begin(others), missing: gone, answered: [rest] }
 }
 
+/**
+ * One step of comparing orders with the rows of reports: first the due ones are noted, then they are compared, some in each step. A step is planned while
+ * the one before it is stored, so the first two do not end the walk. Nothing is compared while another stream reads reports: it does so when it has read them.
+ */
+const review = async (
+  { client, database }: StreamContext,
+  stream: string,
+  number: number,
+): Promise<WalkPage<SettlementLine, Place>> => {
+  const { sellerId } = client
+  if (await isReadByOthers(database, sellerId, stream)) return { answers: [], next: null }
+  const isLast = number > 1 && !(await hasSettlementOrders(database, sellerId))
+  return {
+    answers: [],
+    next: isLast ? null : { review: number + 1 },
+    inSameTransaction: async (tx) => {
+      if (number === 0) await noteDueSettlements(tx, sellerId, stream)
+      else await reviewSettlements(tx, sellerId)
+    },
+  }
+}
+
 type Choice = (dates: readonly string[]) => readonly string[]
 
 const step =
-  (choose: Choice) =>
+  (stream: string, choose: Choice) =>
   async (
     context: StreamContext,
     { after }: WalkStep<Place>,
     options: CallOptions,
   ): Promise<WalkPage<SettlementLine, Place> | null> => {
-    if (after !== null) return await readNext(context, after, options)
+    if (after !== null) return 'review' in after ? review(context, stream, after.review) : await readNext(context, after, options)
     const listed = await context.client.of(settlementsEndpoint).dates(options)
     return { answers: [listed], next: begin(choose(listed.dates)) }
   }
@@ -100,7 +124,7 @@ const recent = walk<SettlementLine, Place>({
   operation: settlementsEndpoint.operations.report,
   places,
   reads: `the ${newest} newest reports, page by page`,
-  step: step((dates) => dates.slice(-newest)),
+  step: step('recent', (dates) => dates.slice(-newest)),
 })
 
 /** Every report that the marketplace still lists. */
@@ -109,7 +133,7 @@ const all = walk<SettlementLine, Place>({
   places,
   reads: 'every listed report, page by page',
   pace: { times: 7, minMs: 0 },
-  step: step((dates) => dates),
+  step: step('all', (dates) => dates),
 })
 
 /** Settlement reports: the marketplace's payments, row by row. A new one appears every one or two weeks (public facts, section 13). */

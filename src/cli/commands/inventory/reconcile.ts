@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { CliContext } from '../context.ts'
-import { count, print, printJson, printMessage, printTable } from '../output/terminal.ts'
+import type { CliContext } from '../../context.ts'
+import { count, print, printJson, printMessage, printTable } from '../../output/terminal.ts'
 
 const discrepancySchema = z.looseObject({
   sellerId: z.string(),

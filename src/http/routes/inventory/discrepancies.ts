@@ -1,24 +1,20 @@
 import { z } from 'zod'
-import { MarketplaceFailure, Refused, Throttled } from '../../clients/http/errors.ts'
-import { discrepancyKinds } from '../../domain/inventory/reconciliation.ts'
-import { listClaims } from '../../store/inventory/claims.ts'
-import { listDiscrepancies } from '../../store/inventory/discrepancy-queries.ts'
-import { listStockMonths } from '../../store/inventory/reconciliation-queries.ts'
-import { type App, problems } from '../app.ts'
-import { filterAccessible, resolveSellerFilter } from '../auth/caller.ts'
-import { Problem } from '../problems.ts'
-import { buildList, flagSchema, fromSchema, skuFilter, textFilter, toSchema } from '../schemas/lists.ts'
-import { bigintKey } from '../schemas/paging.ts'
-import { claimSchema, discrepancySchema, gtinReportSchema, stockMonthSchema } from '../schemas/schemas.ts'
-import type { RouteParts } from './parts.ts'
-
-const month = z
-  .string()
-  .regex(/^20\d{2}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03')
-  .meta({ description: 'Month of the report, by the calendar of the marketplace.' })
+import { MarketplaceFailure, Refused, Throttled } from '../../../clients/http/errors.ts'
+import { discrepancyKinds } from '../../../domain/inventory/reconciliation.ts'
+import { listClaims } from '../../../store/inventory/claims.ts'
+import { listDiscrepancies } from '../../../store/inventory/discrepancy-queries.ts'
+import { listStockMonths } from '../../../store/inventory/reconciliation-queries.ts'
+import { type App, problems } from '../../app.ts'
+import { filterAccessible, resolveSellerFilter } from '../../auth/caller.ts'
+import { Problem } from '../../problems.ts'
+import { buildList, flagSchema, fromSchema, skuFilter, textFilter, toSchema } from '../../schemas/lists.ts'
+import { monthSchema } from '../../schemas/months.ts'
+import { bigintKey } from '../../schemas/paging.ts'
+import { claimSchema, discrepancySchema, gtinReportSchema, stockMonthSchema } from '../../schemas/schemas.ts'
+import type { RouteParts } from '../parts.ts'
 
 const discrepancies = buildList('discrepancies', discrepancySchema, bigintKey, {
-  month: month.optional(),
+  month: monthSchema.optional(),
   sellerId: textFilter('Of this seller.'),
   sku: skuFilter('Of this SKU.'),
   gtin: textFilter('Of this GTIN.'),
@@ -27,14 +23,17 @@ const discrepancies = buildList('discrepancies', discrepancySchema, bigintKey, {
   seenFrom: fromSchema('First seen'),
   seenTo: toSchema('First seen'),
 })
-const claims = buildList('claims', claimSchema, z.string(), { month, sellerId: textFilter('Of this seller.') })
+const claims = buildList('claims', claimSchema, z.string(), {
+  month: monthSchema,
+  sellerId: textFilter('Of this seller.'),
+})
 const stock = buildList(
   'reconciliation',
   stockMonthSchema,
   z.object({ sellerId: z.string(), month: z.string(), sku: z.string() }),
   {
     sellerId: textFilter('Of this seller.'),
-    month: month.optional(),
+    month: monthSchema.optional(),
     sku: skuFilter('Of this SKU.'),
     gtin: textFilter("Of this GTIN, in the report's spelling."),
     adjusted: flagSchema.optional().meta({ description: 'Whether units were lost, damaged or found.' }),

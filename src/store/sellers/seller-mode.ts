@@ -1,0 +1,71 @@
+import type { SellerMode } from '../../domain/shadow/mode.ts'
+import { withdrawPredictions } from '../commands/predictions.ts'
+import { countDifferences, type ShadowCounts, summarizeShadow } from '../commands/shadow-comparisons.ts'
+import type { Database } from '../db/database.ts'
+import { type Actor, recordAct } from '../keys/audit.ts'
+import { notifySellers, readSeller, type SellerStatus } from './sellers.ts'
+
+/** A person's decision on the mode of a seller. */
+export interface ModeDecision extends Actor {
+  readonly sellerId: string
+  readonly mode: SellerMode
+  readonly reason: string
+  /** Goes live although orders differ from their predictions. */
+  readonly force?: boolean
+}
+
+/** A decision that was stored. */
+export interface DecidedMode {
+  readonly outcome: 'decided'
+  readonly seller: SellerStatus
+  /** The commands whose open predictions ended with it. */
+  readonly withdrawn: readonly string[]
+  /** Those of them that the orders do not show completely. */
+  readonly notShown: readonly string[]
+  /** Orders that differed from their predictions. */
+  readonly differences: number
+}
+
+/** The outcome of a decision. `differs`: nothing was changed, because orders differ from their predictions. */
+export type ModeOutcome = DecidedMode | { readonly outcome: 'differs'; readonly counts: ShadowCounts }
+
+/**
+ * Puts a seller in shadow mode, or makes it live, on behalf of a person; the decision wins over the setting. The predictions that are open when it goes live
+ * end: nothing of them is ever sent. While orders differ from their predictions it goes live only with `force`. Null: there is no such seller.
+ */
+export const decideMode = async (
+  database: Database,
+  { sellerId, mode, reason, force = false, ...by }: ModeDecision,
+): Promise<ModeOutcome | null> => {
+  // Before the transaction, whose lock every prediction waits for: one that is made meanwhile is pending, and counts as not shown.
+  const filter = { sellerId, purchaseOrderId: null, from: null }
+  const summary = mode === 'live' ? await summarizeShadow(database, filter, Number.POSITIVE_INFINITY) : null
+  const differences = summary === null ? 0 : countDifferences(summary.counts)
+  if (summary !== null && differences > 0 && !force) return { outcome: 'differs', counts: summary.counts }
+  return database.transaction(async (transaction): Promise<DecidedMode | null> => {
+    // A prediction holds a share lock of this row, so that none is made after the seller went live.
+    const [before] = await transaction.query<{ mode: string }>(
+      `SELECT mode FROM tallyman.sellers WHERE seller_id = $1 FOR NO KEY UPDATE`,
+      sellerId,
+    )
+    if (before === undefined) return null
+    await transaction.execute(
+      `UPDATE tallyman.sellers SET mode = $2, mode_by = $3, updated_at = now(), mode_since = CASE WHEN mode = $2 THEN mode_since ELSE now() END
+       WHERE seller_id = $1`,
+      sellerId,
+      mode,
+      by.actor,
+    )
+    const withdrawn = mode === 'live' ? await withdrawPredictions(transaction, sellerId, 'the seller went live') : []
+    if (before.mode !== mode)
+      transaction.record({ sellerId, type: 'seller.mode_changed', data: { mode, actor: by.actor, reason } })
+    await notifySellers(transaction)
+    const seller = await readSeller(transaction, sellerId)
+    if (seller === null) return null
+    const action = mode === 'live' ? 'seller.went_live' : 'seller.went_shadow'
+    const details = mode === 'live' ? { differences, forced: force } : {}
+    await recordAct(transaction, { by, action, sellerId, subject: sellerId, reason, details })
+    const notShown = withdrawn.filter((id) => summary?.shown.has(id) !== true)
+    return { outcome: 'decided', seller, withdrawn, notShown, differences }
+  })
+}
