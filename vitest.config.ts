@@ -14,10 +14,10 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     // One more than the cores of the smallest machine: many tests wait for processes.
     maxWorkers: 3,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // As patient as `eventually`: on a machine with other work a page or a job takes longer than a second.
-    expect: { poll: { timeout: 30_000, interval: 25 } },
+    expect: { poll: { timeout: 60_000, interval: 25 } },
     // The tests of whole processes share two cores with each other: what fails twice is broken. What passed only the second time is named
     // at the end of the run (`test/support/repeats.ts`).
     retry: process.env['CI'] === 'true' ? 1 : 0,

@@ -63,7 +63,7 @@ const filesWithTraces = async (): Promise<readonly string[]> => {
   return found
 }
 
-test('what was erased is in no file of the embedded Postgres any more', { timeout: 120_000 }, async () => {
+test('what was erased is in no file of the embedded Postgres any more', { timeout: 240_000 }, async () => {
   await order(1)
   await database.execute('ANALYZE')
   await order(2)

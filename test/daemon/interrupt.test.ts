@@ -124,7 +124,7 @@ const npmStart = (env: Readonly<Record<string, string>>) => {
 }
 const onLinux = test.skipIf(process.platform !== 'linux')
 
-onLinux('a terminal that is closed ends what `npm start` has started in it', { timeout: 180_000 }, async () => {
+onLinux('a terminal that is closed ends what `npm start` has started in it', { timeout: 240_000 }, async () => {
   let terminal: InTerminal | undefined
   await withStart(
     (env) => {
@@ -140,7 +140,7 @@ onLinux('a terminal that is closed ends what `npm start` has started in it', { t
 
 onLinux(
   'SIGHUP to the shell of `npm start` is passed on to the daemon, and one to npm ends both',
-  { timeout: 180_000 },
+  { timeout: 240_000 },
   async () => {
     let npm: ReturnType<typeof npmStart> | undefined
     await withStart(

@@ -48,7 +48,7 @@ const commands = async () =>
   )[0]
 
 test('a limit of a seller holds although the marketplace says that more are left, and a higher one counts at once', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const [first, second] = [await placeOrder(sandbox, 1, 'seller-limited'), await placeOrder(sandbox, 1, 'seller-limited')]
   // The first is answered, with 59 left, before the second asks.
@@ -63,7 +63,7 @@ test('a limit of a seller holds although the marketplace says that more are left
   await eventually(async () => expect(await commands()).toMatchObject({ confirmed: 2, open: 0 }), 40_000)
 })
 
-test('lines of a command name its own job, also where that of another one has run it', { timeout: 120_000 }, async () => {
+test('lines of a command name its own job, also where that of another one has run it', { timeout: 240_000 }, async () => {
   const reload = (more: object) => writeSellers(more).then(() => daemon.call('POST', '/v1/sellers/reload'))
   expect(await reload({ rateLimits: { 'orders.acknowledge': { tokens: 1, per: '3s' } } })).toMatchObject({ status: 200 })
   const orders: OrderAddress[] = []

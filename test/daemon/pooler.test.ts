@@ -70,7 +70,7 @@ describe.skipIf(!hasPgbouncer()).each(kinds)('behind a pooler in transaction mod
     for (const stop of stops.reverse()) await stop()
   })
 
-  test('orders are synced, and each event is carried out once', { timeout: 120_000 }, async () => {
+  test('orders are synced, and each event is carried out once', { timeout: 240_000 }, async () => {
     const daemon = await startTestDaemon(environment)
     stops.push(() => daemon.program.kill())
     const orders = await Promise.all(Array.from({ length: 6 }, () => placeOrder(sandbox, 2)))

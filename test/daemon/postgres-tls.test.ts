@@ -89,7 +89,7 @@ describe('a Postgres that lets nobody in without TLS', () => {
     for (const stop of stops.reverse()) await stop()
   })
 
-  test('every connection of the daemon and of the command line is over it', { timeout: 120_000 }, async () => {
+  test('every connection of the daemon and of the command line is over it', { timeout: 240_000 }, async () => {
     const environment = { DATABASE_URL: verified() }
     const daemon = await startTestDaemon({
       ...sandboxSeller,

@@ -64,7 +64,7 @@ const startWaiting = async (name: string, more: Readonly<Record<string, string>>
 const orders = () => query(stage.url, 'SELECT seller_id FROM warehouse.orders')
 const untilRead = (sellerId: string) => eventually(async () => expect(await orders()).toEqual([{ seller_id: sellerId }]), 30_000)
 
-test('polls that wait by a limit go on at once when a reload has removed it', { timeout: 120_000 }, async () => {
+test('polls that wait by a limit go on at once when a reload has removed it', { timeout: 240_000 }, async () => {
   const waiting = await startWaiting('seller-reloaded', {})
   expect(await orders()).toEqual([])
   await waiting.removeLimit()
@@ -72,7 +72,7 @@ test('polls that wait by a limit go on at once when a reload has removed it', { 
   await untilRead('seller-reloaded')
 })
 
-test.skipIf(!hasRedisServer())('… with the queues in Redis too', { timeout: 120_000 }, async () => {
+test.skipIf(!hasRedisServer())('… with the queues in Redis too', { timeout: 240_000 }, async () => {
   const waiting = await startWaiting('seller-redis', { REDIS_URL: redis?.url ?? '' })
   expect(await orders()).toEqual([])
   await waiting.removeLimit()
@@ -80,7 +80,7 @@ test.skipIf(!hasRedisServer())('… with the queues in Redis too', { timeout: 12
   await untilRead('seller-redis')
 })
 
-test('polls that wait by a limit go on when the next start has another one', { timeout: 120_000 }, async () => {
+test('polls that wait by a limit go on when the next start has another one', { timeout: 240_000 }, async () => {
   const waiting = await startWaiting('seller-restarted', {})
   await waiting.daemon.program.kill()
   await waiting.removeLimit()

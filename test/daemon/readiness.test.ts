@@ -52,16 +52,16 @@ const administer = async (...statements: readonly string[]): Promise<void> => {
 
 const healthSchema = z.object({ checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string().optional() })) })
 
-/** Waits until `/readyz` says why Postgres cannot do its work; no longer than five seconds. */
+/** Waits until `/readyz` says why Postgres cannot do its work. */
 const untilSaid = (daemon: TestDaemon, detail: string): Promise<void> =>
   eventually(async () => {
     const { status, body } = await daemon.call('GET', '/readyz')
     const found = healthSchema.parse(body).checks.find(({ name }) => name === 'postgres')
     expect({ status, detail: found?.detail }).toEqual({ status: 503, detail })
-  }, 5_000)
+  }, 20_000)
 
 const outOfService = async (daemon: TestDaemon): Promise<void> => {
-  await eventually(async () => expect((await daemon.call('POST', '/v1/syncs/orders/run')).status).toBe(503), 5_000)
+  await eventually(async () => expect((await daemon.call('POST', '/v1/syncs/orders/run')).status).toBe(503), 20_000)
   expect((await daemon.call('GET', '/livez')).status).toBe(200)
 }
 

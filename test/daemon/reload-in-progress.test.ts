@@ -22,7 +22,7 @@ test.each([
   ['has another service name', (seller: SellerEntry) => [{ ...seller, serviceName: 'Another' }]],
   ['has another SKU', (seller: SellerEntry) => [{ ...seller, skus: ['NEW'] }]],
   ['is taken out', () => []],
-] as const)('a seller that %s has what is on the wire finished first', { timeout: 120_000 }, async (_what, next) => {
+] as const)('a seller that %s has what is on the wire finished first', { timeout: 240_000 }, async (_what, next) => {
   const postgres = await startTestPostgres()
   cleanUps.push(() => postgres.stop())
   const sandbox = await startTestSandbox()

@@ -121,7 +121,7 @@ test('a request that no notification told of is met at the next look', async () 
     `INSERT INTO tallyman.seller_processes (process, roles, seller_ids, faults, taken_at, asked_at, said_at)
      VALUES ('other', '{http}', '{}', '{}', now(), now(), now())`,
   )
-  await worker.says('another process asks to read the sellers again', 30_000)
+  await worker.says('another process asks to read the sellers again')
   await eventually(async () =>
     expect(await query(databaseUrl, `SELECT 1 FROM tallyman.seller_processes WHERE seller_ids @> '{seller-b}'`)).toHaveLength(1),
   )

@@ -53,7 +53,7 @@ describe.skipIf(!hasRedisServer())('a Redis that sentinels watch', () => {
   }
 
   test('work goes on when its master is killed and the replica is promoted, and nothing is lost or done twice', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const masterPort = new URL(sentinel.master.url).port
     const before = await placeOrder(sandbox, 2)

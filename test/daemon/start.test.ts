@@ -142,13 +142,13 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
   })
 
   test('after SIGKILL sandbox and Postgres end by themselves, at any moment of the start too; the next start goes on', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     for (const stage of ['creating a new database', 'database migrated', '"sandbox":"http']) {
       const killed = run({ PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder, DEMO: 'off' })
       await killed.says(stage)
       await killed.kill()
-      await eventually(async () => expect(await readProcesses(folder), stage).toEqual([]), 10_000)
+      await eventually(async () => expect(await readProcesses(folder), stage).toEqual([]))
       if (stage === 'creating a new database') expect(await readdir(folder)).not.toContain('postgres')
     }
     const daemon = await start({ DEMO: 'off', POLL_ORDERS: '1s' })
@@ -159,7 +159,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
       return found
     })
     await daemon.program.kill()
-    await eventually(async () => expect(await readProcesses(folder)).toEqual([]), 10_000)
+    await eventually(async () => expect(await readProcesses(folder)).toEqual([]))
     const next = await start({ DEMO: 'off' })
     expect([...(await orderIds(next))].sort()).toEqual([...orders].sort())
     expect(await next.program.stop()).toBe(0)
@@ -182,7 +182,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
       expect(child.exitCode).toBe(1)
     })
     expect(daemon.program.output()).toContain('second signal: ending at once')
-    await eventually(async () => expect(await readProcesses(folder)).toEqual([]), 10_000)
+    await eventually(async () => expect(await readProcesses(folder)).toEqual([]))
   })
 
   test('doctor with another DATA_DIR blames no setting of display advertising', async () => {
@@ -259,7 +259,7 @@ test('a port that is taken is noticed before anything else is begun', async () =
 })
 
 test('a Postgres that does not let the daemon in is told in its own words, and not waited for long', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const postgres = await startTestPostgres()
   try {
@@ -295,7 +295,7 @@ const cutDatabase = async (postgres: TestPostgres) => {
   return { databaseUrl: address.href, passage }
 }
 
-test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with code 0', { timeout: 120_000 }, async () => {
+test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with code 0', { timeout: 240_000 }, async () => {
   const postgres = await startTestPostgres()
   try {
     const { databaseUrl, passage } = await cutDatabase(postgres)
@@ -312,7 +312,7 @@ test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with
   }
 })
 
-test('a Postgres that turns up between two looks at it is one that came later, not a fault', { timeout: 120_000 }, async () => {
+test('a Postgres that turns up between two looks at it is one that came later, not a fault', { timeout: 240_000 }, async () => {
   const postgres = await startTestPostgres()
   const address = new URL(await postgres.database())
   const targetPort = Number(address.port)
@@ -339,7 +339,7 @@ test('a Postgres that turns up between two looks at it is one that came later, n
   }
 })
 
-test('a SIGHUP during the start is remembered: the sellers are read again once they can be', { timeout: 120_000 }, async () => {
+test('a SIGHUP during the start is remembered: the sellers are read again once they can be', { timeout: 240_000 }, async () => {
   const postgres = await startTestPostgres()
   try {
     const { databaseUrl, passage } = await cutDatabase(postgres)

@@ -21,7 +21,7 @@ afterAll(async () => {
 test.skipIf(programs === null)(
   'a dump of a running daemon, restored by the commands of the documentation, ships no unit twice',
   {
-    timeout: 180_000,
+    timeout: 240_000,
   },
   async () => {
     if (programs === null) return

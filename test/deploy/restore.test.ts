@@ -44,7 +44,7 @@ const pause = (way: 'pause' | 'resume') =>
   daemon?.call('POST', `/v1/sellers/${sandboxSeller.SELLER_ID}/${way}`, way === 'pause' ? { reason: 'the backup' } : {})
 
 test('after a restore of an older DATA_DIR no unit is shipped twice, whatever was sent since the backup', {
-  timeout: 180_000,
+  timeout: 240_000,
 }, async () => {
   let running = await start()
   const [waiting, partly, untouched] = await Promise.all([placeOrder(sandbox, 2), placeOrder(sandbox, 4), placeOrder(sandbox, 3)])

@@ -367,7 +367,7 @@ describe('movements', () => {
 
 describe('many SKUs', () => {
   test('100,000 entries or 50,000 SKUs are made at once, and the report of them is whole', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const client = await started()
     const { month } = await covered(client)

@@ -81,7 +81,7 @@ describe('licences', () => {
   })
 })
 
-test('the list of what production is made of needs no network, and is the same each time', { timeout: 120_000 }, () => {
+test('the list of what production is made of needs no network, and is the same each time', { timeout: 240_000 }, () => {
   const nowhere = { npm_config_registry: 'http://127.0.0.1:1/', npm_config_fetch_retries: '0' }
   const print = () =>
     execFileSync(process.execPath, [script('sbom.mjs')], { encoding: 'utf8', env: { ...process.env, ...nowhere } })

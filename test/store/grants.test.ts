@@ -85,7 +85,7 @@ describe('the migration makes the roles', () => {
 })
 
 test('where the roles are missing and may not be made, the migration does without them, and tallyman grants names them', {
-  timeout: 180_000,
+  timeout: 240_000,
 }, async () => {
   const bare = await startTestPostgres()
   try {
@@ -268,7 +268,7 @@ describe('tallyman grants', () => {
 })
 
 describe('tallyman_daemon', () => {
-  test('is all that a daemon needs once an owner has migrated', { timeout: 180_000 }, async () => {
+  test('is all that a daemon needs once an owner has migrated', { timeout: 240_000 }, async () => {
     const sandbox = await startTestSandbox()
     const seller = { SELLER_ID: 'sandbox-seller', CLIENT_ID: 'sandbox-client', CLIENT_SECRET: 'sandbox-secret' }
     const settings = { ...seller, MARKETPLACE_URL: sandbox.url, DATA_DIR: sandbox.folder, POLL_ORDERS: '1s' }

@@ -44,7 +44,7 @@ export const startTestDaemon = async (
 }
 
 /** A connection that was begun while Postgres was away may take its whole time-out before the next is tried. */
-const startTimeoutMs = 50_000
+const startTimeoutMs = 100_000
 
 const untilUp = async (program: Program, ready: boolean): Promise<TestDaemon> => {
   const [, url = ''] = await program.says(/"console":"(http:[^"]+)\/"/, startTimeoutMs)

@@ -6,7 +6,7 @@ export class Hopeless extends Error {
 }
 
 /** Repeats `check` until it no longer throws; throws what it threw last after `timeoutMs`, or at once if that is {@link Hopeless}. */
-export const eventually = async <Result>(check: () => Result | Promise<Result>, timeoutMs = 30_000): Promise<Result> => {
+export const eventually = async <Result>(check: () => Result | Promise<Result>, timeoutMs = 60_000): Promise<Result> => {
   const startedMs = performance.now()
   for (;;) {
     try {

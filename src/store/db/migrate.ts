@@ -50,7 +50,7 @@ const readMigrations = async (directory: string) => {
 // query runs the script in one transaction.
 const withUnsplitScripts = (
   factory: SqlMigrationAwareDriverAdapterFactory,
-  url: string,
+  client: pg.Client,
   opened: SqlDriverAdapter[],
 ): SqlMigrationAwareDriverAdapterFactory => ({
   provider: factory.provider,
@@ -62,13 +62,7 @@ const withUnsplitScripts = (
     const executeRaw = adapter.executeRaw.bind(adapter)
     adapter.executeRaw = (query) => (isSessionLock(query.sql) ? Promise.resolve(0) : executeRaw(query))
     adapter.executeScript = async (script) => {
-      const client = newClient(url)
-      await client.connect()
-      try {
-        await client.query(script)
-      } finally {
-        await client.end()
-      }
+      await client.query(script)
     }
     return adapter
   },
@@ -102,11 +96,13 @@ export const migrateUnlessStopped = async (
 ): Promise<readonly string[] | null> => {
   const lock = newClient(url)
   await lock.connect()
+  const scripts = newClient(url)
   const opened: SqlDriverAdapter[] = []
   try {
     if (!(await lockMigrations(lock, wait))) return null
+    await scripts.connect()
     const factory = new PrismaPg({ connectionString: url, max: 2, application_name: 'tallyman migrate', Client: SteadyClient })
-    const engine = await openSchemaEngine(await readFile(schemaFile, 'utf8'), withUnsplitScripts(factory, url, opened))
+    const engine = await openSchemaEngine(await readFile(schemaFile, 'utf8'), withUnsplitScripts(factory, scripts, opened))
     try {
       const { appliedMigrationNames } = await engine.applyMigrations({
         migrationsList: {
@@ -127,6 +123,7 @@ export const migrateUnlessStopped = async (
     throw new MigrationFailed(`a database migration failed: ${readMessage(error)}`, { cause: error })
   } finally {
     for (const adapter of opened) await adapter.dispose()
+    await scripts.end()
     await lock.end()
   }
 }

@@ -111,7 +111,7 @@ const suite = (name: string, open: () => Promise<Store & { close(): Promise<void
         const now = await queue.getJob(job.id ?? '')
         if (now?.finishedOn === undefined) throw new Error(`the job is ${await job.getState()}`)
         return now
-      }, 20_000)
+      })
     const acceptance = (purchaseOrderId: string) => cloudEvent(accepted({ purchaseOrderId }, randomUUID()))
     const shipment = (purchaseOrderId: string, quantity: number) =>
       cloudEvent(buildDispatch({ purchaseOrderId }, randomUUID(), reportedParcel('1Z', { lineNumber: '1', quantity })))

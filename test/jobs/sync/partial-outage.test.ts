@@ -69,7 +69,7 @@ describe('answers with rows fail, answers without any come', () => {
   })
 
   test('a seller of whom nothing is stored yet is not skipped either while it lasts for some runs', {
-    timeout: 180_000,
+    timeout: 240_000,
   }, async () => {
     const one = await bench.seller()
     const ids = await placePast(one, 5)
