@@ -19,12 +19,17 @@ const types: Readonly<Record<string, string>> = {
 interface ServedFile {
   readonly type: string
   readonly plain: Buffer
-  readonly brotli: Buffer
+  /** Compressed when it is first asked for: to compress all files took a second of each start. */
+  readonly brotli: () => Buffer
 }
 
 const read = (url: URL): ServedFile => {
   const plain = readFileSync(url)
-  const brotli = brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
+  let compressed: Buffer | undefined
+  const brotli = (): Buffer => {
+    compressed ??= brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
+    return compressed
+  }
   return { type: types[extname(url.pathname)] ?? 'application/octet-stream', plain, brotli }
 }
 
@@ -55,7 +60,7 @@ export const consoleRoutes = (app: App, log: Pick<Logger, 'warn'>): void => {
         vary: 'accept-encoding',
         ...(compressed ? { 'content-encoding': 'br' } : {}),
       })
-      .send(compressed ? file.brotli : file.plain)
+      .send(compressed ? file.brotli() : file.plain)
   }
 
   // Each view of the console has its own address, which the page interprets.
