@@ -164,6 +164,7 @@ const line = (raw: RawLine): OrderLine => {
     ),
     refundedAmount: '0',
     refundReasons: [],
+    refunds: [],
     currency: 'USD',
     intentToCancel: false,
     statusDate: new Date(raw.statusDate),

@@ -129,6 +129,8 @@ const storeSales = async (): Promise<void> => {
         shippedAt,
         quantity: 1,
         shownQuantity: 1,
+        deliveredQuantity: 0,
+        deliveredAt: null,
       }
       const charges = [charge(money(price), '0.80'), ...(shipping === 0 ? [] : [charge(money(shipping), null, 'SHIPPING')])]
       const line = orderLine('1', sku, 1, { shipped: 1 }, { charges, shipments: [parcel] })

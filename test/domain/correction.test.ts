@@ -218,6 +218,8 @@ describe('a corrected shipment', () => {
         shippedAt: earlier,
         quantity: 2,
         shownQuantity: 2,
+        deliveredQuantity: 0,
+        deliveredAt: null,
       },
     ]
     const withParcels = { ...order, lines: lines.map((line) => ({ ...line, shipments })) }
@@ -281,7 +283,16 @@ describe('a correction after another one', () => {
     market.correct(order.lines[0], wrong, right)
     market.correct(order.lines[1], wrong, right)
     const view = read(order)
-    const parcel = { carrier: 'UPS', methodCode: null, trackingUrl: null, shippedAt: null, quantity: 2, shownQuantity: 0 }
+    const parcel = {
+      carrier: 'UPS',
+      methodCode: null,
+      trackingUrl: null,
+      shippedAt: null,
+      quantity: 2,
+      shownQuantity: 0,
+      deliveredQuantity: 0,
+      deliveredAt: null,
+    }
     const former = {
       ...view,
       lines: view.lines.map((line) => ({ ...line, shipments: [{ ...parcel, trackingNumber: wrong }] })),

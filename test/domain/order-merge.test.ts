@@ -12,6 +12,8 @@ const order = (shipped: number, cancelled = 0): PurchaseOrder =>
   orderWith('1', [lineWith('1', 4, [wireStatus('Shipped', shipped), wireStatus('Cancelled', cancelled)])]).value
 const at = (hour: number): Date => new Date(Date.UTC(2026, 9, 1, hour))
 
+const observedAt = new Date('2026-03-02T12:00:00Z')
+
 test('charges that were not there, or zero, are taken over; two of one name stay two', () => {
   expect(mergeCharges([named('A', '5'), named('A', '0.00')], [named('A', '0', '1'), named('A', '7'), named('B', '2')])).toEqual([
     named('A', '5', '1'),
@@ -32,14 +34,14 @@ test('placeholders do not overwrite a phone or an address, and good values repla
   const stored = { ...order(0), customerPhone: '5550100', customerEmail: 'one@example.com' }
   const worse = { ...order(0), customerPhone: '0000000000', customerEmail: 'nocxemail@example.com' }
   const better = { ...order(0), customerPhone: '5550199', customerEmail: 'two@example.com' }
-  expect(mergeOrder(stored, worse)).toMatchObject({ customerPhone: '5550100', customerEmail: 'one@example.com' })
-  expect(mergeOrder(stored, better)).toMatchObject({ customerPhone: '5550199', customerEmail: 'two@example.com' })
-  expect(mergeOrder(worse, better)).toMatchObject({ customerPhone: '5550199', customerEmail: 'two@example.com' })
+  expect(mergeOrder(stored, worse, observedAt)).toMatchObject({ customerPhone: '5550100', customerEmail: 'one@example.com' })
+  expect(mergeOrder(stored, better, observedAt)).toMatchObject({ customerPhone: '5550199', customerEmail: 'two@example.com' })
+  expect(mergeOrder(worse, better, observedAt)).toMatchObject({ customerPhone: '5550199', customerEmail: 'two@example.com' })
 })
 
 test('all else of an order is as it is reported now, with lines that are new', () => {
   const two = orderWith('1', [lineWith('1', 4, [wireStatus('Shipped', 4)]), lineWith('2', 1, [wireStatus('Created', 1)])]).value
-  expect(mergeOrder(order(1), two)).toEqual(two)
+  expect(mergeOrder(order(1), two, observedAt)).toEqual(two)
 })
 
 test('a parcel stays when the marketplace shows its units as refunded, and is counted once however often it is shown', () => {
@@ -60,17 +62,17 @@ test('a parcel stays when the marketplace shows its units as refunded, and is co
   const last = view(wireStatus('Refund', 3), wireStatus('Shipped', 1, tracking(null, 1_800_000_600_000)))
   const findShipments = (order: PurchaseOrder) =>
     order.lines[0]?.shipments.map(({ trackingNumber, quantity, shownQuantity }) => [trackingNumber, quantity, shownQuantity])
-  const afterPartly = mergeOrder(mergeOrder(first, first), partly)
+  const afterPartly = mergeOrder(mergeOrder(first, first, observedAt), partly, observedAt)
   expect(findShipments(afterPartly)).toEqual([['B-1', 3, 1]])
-  const afterLast = mergeOrder(mergeOrder(afterPartly, last), last)
+  const afterLast = mergeOrder(mergeOrder(afterPartly, last, observedAt), last, observedAt)
   expect(findShipments(afterLast)).toEqual([
     ['B-1', 3, 0],
     [null, 1, 1],
   ])
   expect(afterLast.lines[0]?.shipments[0]).toMatchObject({
-    ...{ carrier: 'Bike', methodCode: 'Express', shippedAt: new Date(1_800_000_000_000) },
+    ...{ carrier: 'Bike', methodCode: 'Express', shippedAt: new Date(1_800_000_000_000), deliveredQuantity: 1 },
   })
-  expect(findShipments(mergeOrder(afterLast, first))).toEqual([
+  expect(findShipments(mergeOrder(afterLast, first, observedAt))).toEqual([
     ['B-1', 3, 3],
     [null, 1, 0],
   ])

@@ -22,7 +22,7 @@ const ofLine = (units: Partial<OrderLine['units']> = {}, more: Partial<OrderLine
 
 const parcel = (trackingNumber: string | null, quantity: number, more: Partial<Shipment> = {}): Shipment => ({
   ...{ carrier: 'UPS', methodCode: null, trackingNumber, trackingUrl: null, shippedAt: predictedAt },
-  ...{ quantity, shownQuantity: quantity, ...more },
+  ...{ quantity, shownQuantity: quantity, deliveredQuantity: 0, deliveredAt: null, ...more },
 })
 
 const ship = (quantity: number, trackingNumber = '1Z'): OrderCommandContent => ({

@@ -23,7 +23,16 @@ const march2 = summary('03/14/2026', '03/27/2026')
 
 /** A shipped order of one unit of a SKU at 20.00. */
 const seed = (id: string, shippedAt = '2026-03-05T10:00:00Z', sku = 'PAN') => {
-  const parcel = { carrier: 'UPS', methodCode: null, trackingNumber: `T-${id}`, trackingUrl: null, quantity: 1, shownQuantity: 1 }
+  const parcel = {
+    carrier: 'UPS',
+    methodCode: null,
+    trackingNumber: `T-${id}`,
+    trackingUrl: null,
+    quantity: 1,
+    shownQuantity: 1,
+    deliveredQuantity: 0,
+    deliveredAt: null,
+  }
   const line = orderLine(
     '1',
     sku,

@@ -47,7 +47,7 @@ const filter: OrderFilter = {
   },
   ...{ created: { from: null, to: null }, shipBy: { from: null, to: null }, sort: null },
 }
-const kept = (trackingNumber: string, quantity: number, shownQuantity: number) => ({
+const kept = (trackingNumber: string, quantity: number, shownQuantity: number, deliveredAt: Date | null) => ({
   ...{
     carrier: 'FedEx',
     methodCode: 'Express',
@@ -55,7 +55,7 @@ const kept = (trackingNumber: string, quantity: number, shownQuantity: number) =
     trackingUrl: `https://track.example/${trackingNumber}`,
     shippedAt,
   },
-  ...{ quantity, shownQuantity },
+  ...{ quantity, shownQuantity, deliveredQuantity: deliveredAt === null ? 0 : 1, deliveredAt },
 })
 
 test('a refunded order keeps its parcels, is found by them, and an older version that comes again changes nothing', async () => {
@@ -64,10 +64,10 @@ test('a refunded order keeps its parcels, is found by them, and an older version
     storeOrders(database, { sellerId: 's-1', records: [record], observedAt: at(minute) })
   const shipments = async () => (await readOrder(database, 's-1', '31'))?.lines[0]?.shipments
   for (const [index, version] of [shippedInTwo, refundedInPart, shippedInTwo].entries()) await store(version, index)
-  expect(await shipments()).toEqual([kept('Fx-1', 2, 1), kept('Fx-2', 1, 1)])
+  expect(await shipments()).toEqual([kept('Fx-1', 2, 1, at(1)), kept('Fx-2', 1, 1, null)])
   await store(refunded, 4)
   expect((await store(shippedInTwo, 5)).changed).toBe(0)
-  expect(await shipments()).toEqual([kept('Fx-1', 2, 0), kept('Fx-2', 1, 0)])
+  expect(await shipments()).toEqual([kept('Fx-1', 2, 0, at(1)), kept('Fx-2', 1, 0, null)])
   const found = async (more: Partial<OrderFilter>) =>
     (await listOrders(database, { ...filter, ...more }, null, 5)).items.map(({ purchaseOrderId }) => purchaseOrderId)
   expect(await found({ q: 'fX-' })).toEqual(['31'])

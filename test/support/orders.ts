@@ -31,6 +31,7 @@ export const orderLine = (
   charges: [charge(`${ordered}.00`)],
   refundedAmount: '0',
   refundReasons: [],
+  refunds: [],
   currency: 'USD',
   intentToCancel: false,
   statusDate: null,

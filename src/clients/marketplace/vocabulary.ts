@@ -7,13 +7,16 @@ export const vocabulary: Vocabulary = {
   // refresh), which is read as Pacific local time with daylight saving. Campaigns also start then (public facts, 8.4).
   calendar: calendar('America/Los_Angeles'),
   // Public facts 2.6; a delivered unit was shipped, and a refunded one too.
-  statuses: statusWords({
-    created: ['Created'],
-    acknowledged: ['Acknowledged'],
-    shipped: ['Shipped', 'Delivered'],
-    cancelled: ['Cancelled', 'Canceled'],
-    refunded: ['Refund', 'Refunded'],
-  }),
+  statuses: statusWords(
+    {
+      created: ['Created'],
+      acknowledged: ['Acknowledged'],
+      shipped: ['Shipped', 'Delivered'],
+      cancelled: ['Cancelled', 'Canceled'],
+      refunded: ['Refund', 'Refunded'],
+    },
+    ['Delivered'],
+  ),
   // Orders that the marketplace fulfils are acknowledged by it and never released (public facts 2.4).
   shipNodes: {
     seller: 'SellerFulfilled',

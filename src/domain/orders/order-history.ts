@@ -59,7 +59,7 @@ export const replayOrder = (versions: readonly PurchaseOrder[]): ReplayedOrder |
   let stored: PurchaseOrder | null = null
   let open = false
   for (const version of versions) {
-    const merged: PurchaseOrder = stored === null ? version : mergeOrder(stored, version)
+    const merged: PurchaseOrder = stored === null ? version : mergeOrder(stored, version, null)
     open = isOpen(merged)
     for (const [index, line] of merged.lines.entries()) placed.set(line.lineNumber, { index, line })
     stored = { ...merged, lines: [...placed.values()].sort(byPlace).map(({ line }) => line) }

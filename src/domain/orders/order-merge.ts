@@ -1,5 +1,6 @@
 import { computeProgress } from '../sync/progress.ts'
 import { sameJson } from '../values/values.ts'
+import { findChangeTime, keepRefunds } from './line-refunds.ts'
 import type { Charge, ChargeTax, PurchaseOrder } from './order.ts'
 import { keepShipments } from './shipments.ts'
 
@@ -55,10 +56,10 @@ const keepGood = (good: (value: string | null) => boolean, stored: string | null
   good(stored) && !good(reported) ? stored : reported
 
 /**
- * What to store of an order as reported now, given what is stored: good values are not overwritten by placeholders, and parcels that are no
- * longer shown are kept.
+ * What to store of an order as reported now, given what is stored: good values are not overwritten by placeholders, parcels that are no
+ * longer shown are kept, and new refunds and deliveries get their time. `observedAt`: null: it is not known.
  */
-export const mergeOrder = (stored: PurchaseOrder, reported: PurchaseOrder): PurchaseOrder => {
+export const mergeOrder = (stored: PurchaseOrder, reported: PurchaseOrder, observedAt: Date | null): PurchaseOrder => {
   const storedLines = new Map(stored.lines.map((line) => [line.lineNumber, line]))
   return {
     ...reported,
@@ -67,8 +68,9 @@ export const mergeOrder = (stored: PurchaseOrder, reported: PurchaseOrder): Purc
     lines: reported.lines.map((line) => {
       const before = storedLines.get(line.lineNumber)
       if (before === undefined) return line
-      const shipments = keepShipments(before.shipments, line.shipments)
-      return { ...line, shipments, charges: mergeCharges(before.charges, line.charges) }
+      const shipments = keepShipments(before.shipments, line.shipments, findChangeTime(before, line, observedAt))
+      const refunds = keepRefunds(before, line, observedAt)
+      return { ...line, shipments, refunds, charges: mergeCharges(before.charges, line.charges) }
     }),
   }
 }

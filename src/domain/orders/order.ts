@@ -53,6 +53,29 @@ export interface Shipment {
   readonly quantity: number
   /** Units that the marketplace shows in it now. */
   readonly shownQuantity: number
+  /** The most units that were seen as delivered. */
+  readonly deliveredQuantity: number
+  /** When the last of them were; null: none were, or the time is not known. */
+  readonly deliveredAt: Date | null
+}
+
+/**
+ * A refund of a line, as it was noticed: money of one reason, or units, that an earlier version did not show. All refunds of a line add up to its refunded
+ * units and money.
+ */
+export interface LineRefund {
+  /** The marketplace's id; null: it shows none. */
+  readonly refundId: string | null
+  /** Null: the marketplace shows units without money. */
+  readonly reason: string | null
+  /** 0: the marketplace shows money without units. */
+  readonly units: number
+  /** Without taxes and fees. */
+  readonly amount: DecimalText
+  /** Taxes and fees. */
+  readonly tax: DecimalText
+  /** Null: it had happened when the order was first read, and the marketplace shows no date. */
+  readonly refundedAt: Date | null
 }
 
 /**
@@ -82,6 +105,8 @@ export interface OrderLine {
   readonly refundedAmount: DecimalText
   /** Reasons of the refunds that the marketplace reports, in its order. */
   readonly refundReasons: readonly string[]
+  /** Of a record: what it shows, by reason. Of a stored line: the refunds as they were noticed, oldest first. */
+  readonly refunds: readonly LineRefund[]
   readonly currency: string | null
   readonly intentToCancel: boolean
   readonly statusDate: Date | null

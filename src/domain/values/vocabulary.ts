@@ -10,17 +10,24 @@ export interface StatusWords {
   findState(word: string): LineState | null
   /** The word for a state. */
   findWord(state: LineState): string
+  /** Whether a word means that the units have reached the buyer. */
+  isDelivered(word: string): boolean
   /** Every word. */
   readonly all: readonly string[]
 }
 
-/** Words for states: of several for one state the first is the one that is written. */
-export const statusWords = (words: Readonly<Record<LineState, readonly [string, ...string[]]>>): StatusWords => {
+/** Words for states: of several for one state the first is the one that is written. `delivered`: those of them that mean that the buyer has the units. */
+export const statusWords = (
+  words: Readonly<Record<LineState, readonly [string, ...string[]]>>,
+  delivered: readonly string[] = [],
+): StatusWords => {
+  const deliveredWords = new Set(delivered.map((word) => word.toLowerCase()))
   const states = ['created', 'acknowledged', 'shipped', 'cancelled', 'refunded'] as const
   const byWord = new Map(states.flatMap((state) => words[state].map((word) => [word.toLowerCase(), state])))
   return {
     findState: (word) => byWord.get(word.toLowerCase()) ?? null,
     findWord: (state) => words[state][0],
+    isDelivered: (word) => deliveredWords.has(word.toLowerCase()),
     all: states.flatMap((state) => words[state]),
   }
 }

@@ -51,7 +51,7 @@ const statuses = childTable<OrderLine, LineStatus>({
 const shipments = childTable<OrderLine, Shipment>({
   name: 'shipments',
   personalData: {
-    none: `seller_id purchase_order_id line_number position quantity shown_quantity carrier method_code shipped_at first_seen_at changed_at`,
+    none: `seller_id purchase_order_id line_number position quantity shown_quantity delivered_quantity delivered_at carrier method_code shipped_at first_seen_at changed_at`,
     reference: { tracking_number: trackingNumber },
     buyer: { tracking_url: ['URL at the carrier, which may contain a postal code', 'set to null'] },
   },
@@ -63,6 +63,8 @@ const shipments = childTable<OrderLine, Shipment>({
     'shipped_at timestamptz',
     'quantity int',
     'shown_quantity int',
+    'delivered_quantity int',
+    'delivered_at timestamptz',
   ],
   items: (line) => line.shipments,
   raw: null,
@@ -74,6 +76,8 @@ const shipments = childTable<OrderLine, Shipment>({
     shipped_at: shipment.shippedAt,
     quantity: shipment.quantity,
     shown_quantity: shipment.shownQuantity,
+    delivered_quantity: shipment.deliveredQuantity,
+    delivered_at: shipment.deliveredAt,
   }),
   lasting: ['carrier', 'tracking_number'],
 })
@@ -82,7 +86,7 @@ const lines = childTable<PurchaseOrder, OrderLine>({
   name: 'order_lines',
   personalData: {
     none: `seller_id purchase_order_id line_number line_index sku product_name unit_of_measure ordered acknowledged shipped cancelled refunded
-      refunded_amount currency charges refund_reasons intent_to_cancel status_date first_seen_at changed_at excess`,
+      refunded_amount currency charges refund_reasons refunds intent_to_cancel status_date first_seen_at changed_at excess`,
     buyer: { raw: rawRecord('the line') },
   },
   key: { column: 'line_number text', of: (line) => line.lineNumber },
@@ -100,6 +104,7 @@ const lines = childTable<PurchaseOrder, OrderLine>({
     'currency text',
     'charges jsonb',
     'refund_reasons jsonb',
+    'refunds jsonb',
     'intent_to_cancel boolean',
     'status_date timestamptz',
   ],
@@ -118,6 +123,7 @@ const lines = childTable<PurchaseOrder, OrderLine>({
     currency: line.currency,
     charges: line.charges,
     refund_reasons: line.refundReasons,
+    refunds: line.refunds,
     intent_to_cancel: line.intentToCancel,
     status_date: line.statusDate,
   }),

@@ -1,4 +1,4 @@
-import type { Charge, LineStatus, OrderLine, PurchaseOrder, Shipment } from '../../domain/orders/order.ts'
+import type { Charge, LineRefund, LineStatus, OrderLine, PurchaseOrder, Shipment } from '../../domain/orders/order.ts'
 import { keepShipments, shownShipments } from '../../domain/orders/shipments.ts'
 import { batchQuery } from '../commit/query-batching.ts'
 import type { SqlRunner } from '../db/database.ts'
@@ -24,13 +24,15 @@ interface OrderRow {
   readonly lines: readonly LineRow[] | null
 }
 
-interface LineRow extends Omit<OrderLine, 'units' | 'statuses' | 'shipments' | 'charges' | 'statusDate' | 'refundReasons'> {
+interface LineRow
+  extends Omit<OrderLine, 'units' | 'statuses' | 'shipments' | 'charges' | 'statusDate' | 'refundReasons' | 'refunds'> {
   readonly acknowledged: number
   readonly shipped: number
   readonly cancelled: number
   readonly refunded: number
   readonly charges: readonly Charge[]
   readonly refundReasons: readonly string[]
+  readonly refunds: readonly RefundRow[]
   readonly statusDate: string | null
   readonly statuses: readonly StatusRow[] | null
   readonly shipments: readonly ShipmentRow[] | null
@@ -40,8 +42,13 @@ interface StatusRow extends Omit<LineStatus, 'shippedAt'> {
   readonly shippedAt: string | null
 }
 
-interface ShipmentRow extends Omit<Shipment, 'shippedAt'> {
+interface ShipmentRow extends Omit<Shipment, 'shippedAt' | 'deliveredAt'> {
   readonly shippedAt: string | null
+  readonly deliveredAt: string | null
+}
+
+interface RefundRow extends Omit<LineRefund, 'refundedAt'> {
+  readonly refundedAt: string | null
 }
 
 /** SQL: the version of the row `o`. It changes with each write of the order, and of its lines, which are only written with the order. */
@@ -54,7 +61,7 @@ const orderColumns = `${rowVersion}, o.purchase_order_id, o.customer_order_id, o
         'lineNumber', l.line_number, 'sku', l.sku, 'productName', l.product_name, 'unitOfMeasure', l.unit_of_measure,
         'ordered', l.ordered, 'acknowledged', l.acknowledged, 'shipped', l.shipped, 'cancelled', l.cancelled,
         'refunded', l.refunded, 'refundedAmount', l.refunded_amount::text, 'currency', l.currency, 'charges', l.charges,
-        'refundReasons', l.refund_reasons, 'intentToCancel', l.intent_to_cancel, 'statusDate', l.status_date,
+        'refundReasons', l.refund_reasons, 'refunds', l.refunds, 'intentToCancel', l.intent_to_cancel, 'statusDate', l.status_date,
         'statuses', (SELECT json_agg(json_build_object(
             'status', s.status, 'quantity', s.quantity, 'cancellationReason', s.cancellation_reason, 'carrier', s.carrier,
             'methodCode', s.method_code, 'trackingNumber', s.tracking_number, 'trackingUrl', s.tracking_url,
@@ -63,7 +70,8 @@ const orderColumns = `${rowVersion}, o.purchase_order_id, o.customer_order_id, o
           WHERE s.seller_id = l.seller_id AND s.purchase_order_id = l.purchase_order_id AND s.line_number = l.line_number),
         'shipments', (SELECT json_agg(json_build_object(
             'carrier', p.carrier, 'methodCode', p.method_code, 'trackingNumber', p.tracking_number, 'trackingUrl', p.tracking_url,
-            'shippedAt', p.shipped_at, 'quantity', p.quantity, 'shownQuantity', p.shown_quantity) ORDER BY p.position)
+            'shippedAt', p.shipped_at, 'quantity', p.quantity, 'shownQuantity', p.shown_quantity,
+            'deliveredQuantity', p.delivered_quantity, 'deliveredAt', p.delivered_at) ORDER BY p.position)
           FROM warehouse.shipments p
           WHERE p.seller_id = l.seller_id AND p.purchase_order_id = l.purchase_order_id AND p.line_number = l.line_number))
         ORDER BY l.line_index, l.line_number)
@@ -94,7 +102,11 @@ const toLine = ({ acknowledged, shipped, cancelled, refunded, ...line }: LineRow
     statusDate: toDate(line.statusDate),
     statuses,
     // A process of an earlier version, which may run concurrently, writes only the statuses.
-    shipments: keepShipments(withDate(line.shipments), shownShipments(statuses)),
+    shipments: keepShipments(
+      withDate(line.shipments).map((parcel) => ({ ...parcel, deliveredAt: toDate(parcel.deliveredAt) })),
+      shownShipments(statuses),
+    ),
+    refunds: line.refunds.map((refund) => ({ ...refund, refundedAt: toDate(refund.refundedAt) })),
   }
 }
 

@@ -115,7 +115,7 @@ export interface VersionedTable<T, Before, Row extends LockedRow = LockedRow> {
     views: readonly StoredView<T, Before, Row>[],
   ) => Promise<readonly StoredView<T, Before, Row>[]>
   /** Merges a record into its stored version; default: the record replaces it. */
-  readonly merge?: (before: Before, value: T) => T
+  readonly merge?: (before: Before, value: T, observedAt: Date) => T
   /** The changes between two versions, or those of a new record. */
   readonly changes: (sellerId: string, value: T, before: Before | null, vocabulary: Vocabulary) => readonly ChangeRecord[]
 }
@@ -353,7 +353,8 @@ const selectWrites = async <T, Before, Row extends LockedRow, Sent extends Diffe
   return records.flatMap((record): WrittenRecord<T, Before, Sent>[] => {
     if (!locked.has(record.key)) return [{ record, value: record.value, before: null }]
     const before = replaced.get(record.key)
-    return before === undefined ? [] : [{ record, value: table.merge?.(before, record.value) ?? record.value, before }]
+    if (before === undefined) return []
+    return [{ record, value: table.merge?.(before, record.value, record.observedAt ?? observedAt) ?? record.value, before }]
   })
 }
 

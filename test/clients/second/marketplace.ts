@@ -121,7 +121,7 @@ const findLine = (row: number, pieces: z.infer<typeof wireSale>['pieces']): Purc
     statuses: [...shipped, ...(taken.quantity > 0 ? [taken] : [])],
     shipments: shownShipments(shipped),
     charges: [{ chargeType: 'WARE', chargeName: 'Ware', amount, currency: 'EUR', tax: null }],
-    ...{ refundedAmount: '0', refundReasons: [], currency: 'EUR', intentToCancel: false, raw: pieces },
+    ...{ refundedAmount: '0', refundReasons: [], refunds: [], currency: 'EUR', intentToCancel: false, raw: pieces },
   }
 }
 

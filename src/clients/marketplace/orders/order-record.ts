@@ -1,3 +1,4 @@
+import { type RefundedMoney, shownRefunds } from '../../../domain/orders/line-refunds.ts'
 import type { Charge, ChargeTax, LineStatus, LineUnits, OrderLine, PurchaseOrder } from '../../../domain/orders/order.ts'
 import { shownShipments } from '../../../domain/orders/shipments.ts'
 import type { WireCharge, WireOrder, WireOrderLine, WireOrderLineStatus, WireRefund } from '../../contract/orders.ts'
@@ -92,22 +93,26 @@ const cumulativeUnits = (statuses: readonly LineStatus[], onUnknownValue: OnUnkn
 
 const parseRefunds = (line: WireOrderLine): readonly WireRefund[] => [line.refund ?? [], line.refunds?.refund ?? []].flat()
 
+const magnitude = (amount: string): string => new ExactDecimal(amount).abs().toFixed()
+
 /**
- * The refunded money, with taxes and fees. The marketplace documents negative amounts; one of its samples has positive ones. The magnitudes count, so that the
- * sign does not allow a second refund.
+ * The refunded money of each charge, with taxes and fees. The marketplace documents negative amounts; one of its samples has positive ones. The magnitudes
+ * count, so that the sign does not allow a second refund.
  */
 const parseRefund = (
   refunds: readonly WireRefund[],
   where: string,
-): { readonly amount: string; readonly reasons: readonly string[] } => {
-  const entries = refunds.flatMap((refund) => refund.refundCharges?.refundCharge ?? [])
-  const amounts = entries.flatMap(({ charge }, index) => {
-    if (charge === undefined || charge === null) return []
-    const { amount, tax, taxAndOtherFees } = parseCharge(charge, `${where}.${index}.charge`)
-    return [amount, ...[tax, taxAndOtherFees].flatMap((one) => one?.amount ?? [])]
-  })
+): { readonly money: readonly RefundedMoney[]; readonly reasons: readonly string[] } => {
+  const entries = refunds.flatMap(({ refundId, refundCharges }) =>
+    (refundCharges?.refundCharge ?? []).map((entry) => ({ ...entry, refundId: toText(refundId) })),
+  )
   return {
-    amount: sumDecimals(amounts.map((amount) => new ExactDecimal(amount).abs().toFixed())),
+    money: entries.flatMap(({ refundId, refundReason, charge }, index) => {
+      if (charge === undefined || charge === null) return []
+      const { amount, tax, taxAndOtherFees } = parseCharge(charge, `${where}.${index}.charge`)
+      const taxes = [tax, taxAndOtherFees].flatMap((one) => (one === null || one === undefined ? [] : magnitude(one.amount)))
+      return [{ refundId, reason: toText(refundReason), amount: magnitude(amount), tax: sumDecimals(taxes) }]
+    }),
     reasons: entries.flatMap(({ refundReason }) => toText(refundReason) ?? []),
   }
 }
@@ -131,21 +136,24 @@ const parseLine = (wire: WireOrderLine, index: number, raw: unknown, onUnknownVa
   const statuses = entries.map((entry, at) => parseLineStatus(entry, units[at] ?? 0, rawAt(rawStatuses, at), onUnknownValue))
   const charges = (wire.charges?.charge ?? []).map((charge, at) => parseCharge(charge, `${where}.charges.charge.${at}`))
   const refund = parseRefund(parseRefunds(wire), `${where}.refund`)
+  const lineUnits = cumulativeUnits(statuses, onUnknownValue)
+  const statusDate = parseTimestamp(wire.statusDate, { resource: 'order', field: 'statusDate' }, onUnknownValue)
   return {
     lineNumber: String(wire.lineNumber),
     sku: parseSku(wire.item?.sku),
     productName: toText(wire.item?.productName),
     unitOfMeasure: toText(wire.orderLineQuantity.unitOfMeasurement),
     ordered,
-    units: cumulativeUnits(statuses, onUnknownValue),
+    units: lineUnits,
     statuses,
-    shipments: shownShipments(statuses),
+    shipments: shownShipments(statuses, vocabulary.statuses.isDelivered, statusDate),
     charges,
-    refundedAmount: refund.amount,
+    refundedAmount: sumDecimals(refund.money.flatMap(({ amount, tax }) => [amount, tax])),
     refundReasons: refund.reasons,
+    refunds: shownRefunds(refund.money, lineUnits.refunded, statusDate),
     currency: toText(charges[0]?.currency),
     intentToCancel: isIntentToCancel(wire.intentToCancel),
-    statusDate: parseTimestamp(wire.statusDate, { resource: 'order', field: 'statusDate' }, onUnknownValue),
+    statusDate,
     raw,
   }
 }
