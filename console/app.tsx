@@ -5,10 +5,11 @@ import { useHeading } from './lib/heading.ts'
 import { startLive } from './lib/live.ts'
 import { startPresses } from './lib/press.ts'
 import { clearQueries, invalidate } from './lib/query.ts'
-import { findMissingRights, useMay } from './lib/rights.ts'
+import { findMissingRights } from './lib/rights.ts'
 import { matchPath, startRouter, useAddress } from './lib/router.ts'
 import { useShared } from './lib/state.ts'
 import { applyTheme, chooseTheme, readTheme, type Theme } from './lib/theme.ts'
+import { MenuButton, Sidebar } from './parts/navigation.tsx'
 import { ShadowNotice } from './parts/shadow.tsx'
 import { Empty, Loading, lastSeen } from './parts/states.tsx'
 import { Toasts, toast } from './parts/toasts.tsx'
@@ -19,6 +20,8 @@ import { listNeeds, views } from './views.ts'
 const retryMs = 2_000
 /** Interval at which the session is read and the clocks are set, in milliseconds. */
 const clockMs = 300_000
+
+const logo = new URL('./logo.svg', import.meta.url).href
 
 const ThemeSwitch = () => {
   const [theme, setTheme] = useState(readTheme)
@@ -61,46 +64,6 @@ const UnavailableNotice = () => {
   )
 }
 
-const Navigation = ({ path }: { readonly path: string }) => {
-  const [open, setOpen] = useState(false)
-  const may = useMay()
-  useEffect(() => setOpen(false), [path])
-  const base = `/${path.split('/').slice(1, 3).join('/')}`
-  return (
-    <>
-      <button type="button" class="menu" aria-expanded={open} aria-controls="navigation" onClick={() => setOpen(!open)}>
-        Menu
-      </button>
-      <nav id="navigation" aria-label="Views" class={open ? 'open' : ''}>
-        <ul>
-          {views.flatMap((view) => {
-            const { path: to, menu } = view
-            return menu === null || !may(...listNeeds(view))
-              ? []
-              : [
-                  <li key={to}>
-                    <a href={to} {...(to === base || to === path ? { 'aria-current': 'page' as const } : {})}>
-                      {menu}
-                    </a>
-                  </li>,
-                ]
-          })}
-          {may('read', 'all') && (
-            <li>
-              <a href="/queues">Queues</a>
-            </li>
-          )}
-          {may('read') && (
-            <li>
-              <a href="/docs">API</a>
-            </li>
-          )}
-        </ul>
-      </nav>
-    </>
-  )
-}
-
 const View = ({ path, session: known }: { readonly path: string; readonly session: Schemas['Session'] }) => {
   for (const view of views) {
     const { component: Component, menu } = view
@@ -139,6 +102,8 @@ export const App = () => {
   const { path } = useAddress()
   const known = useShared(session)
   const main = useRef<HTMLElement>(null)
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  useEffect(() => setMenuOpen(false), [path])
 
   useEffect(() => {
     applyTheme(readTheme())
@@ -152,6 +117,7 @@ export const App = () => {
     return () => clearInterval(timer)
   }, [])
 
+  const isSignedIn = known?.signedIn === true
   useHeading(main, known === null ? null : `${path} ${known.signedIn}`)
 
   return (
@@ -160,34 +126,38 @@ export const App = () => {
         Skip to content
       </a>
       <header>
+        {isSignedIn && <MenuButton open={isMenuOpen} toggle={() => setMenuOpen(!isMenuOpen)} />}
         <a class="brand" href="/">
+          <img src={logo} alt="" width="28" height="28" />
           Tallyman
         </a>
-        {known?.signedIn === true && <Navigation path={path} />}
         <div class="corner">
           <ThemeSwitch />
-          {known?.signedIn === true && known.expiresAt !== null && (
+          {isSignedIn && known.expiresAt !== null && (
             <button type="button" onClick={() => void signOutAndClear()}>
               Sign out{known.name === null ? '' : ` ${known.name}`}
             </button>
           )}
         </div>
       </header>
-      <main id="main" ref={main} tabIndex={-1}>
-        <UnavailableNotice />
-        {known?.signedIn === true && <ShadowNotice />}
-        {known === null ? (
-          <Loading />
-        ) : known.signedIn ? (
-          path === '/console/sign-in' ? (
-            <SignIn />
+      <div class="shell">
+        {isSignedIn && <Sidebar path={path} open={isMenuOpen} />}
+        <main id="main" class={isSignedIn ? '' : 'alone'} ref={main} tabIndex={-1}>
+          <UnavailableNotice />
+          {isSignedIn && <ShadowNotice />}
+          {known === null ? (
+            <Loading />
+          ) : isSignedIn ? (
+            path === '/console/sign-in' ? (
+              <SignIn />
+            ) : (
+              <View path={path} session={known} />
+            )
           ) : (
-            <View path={path} session={known} />
-          )
-        ) : (
-          <SignIn />
-        )}
-      </main>
+            <SignIn />
+          )}
+        </main>
+      </div>
       <Toasts />
     </>
   )

@@ -24,12 +24,20 @@ import { Targets } from './views/targets.tsx'
 import { Today } from './views/today.tsx'
 import { Webhooks, WebhookView } from './views/webhooks.tsx'
 
+/** Groups of the navigation, in their order. */
+export const groups = ['Work', 'Data', 'System'] as const
+
+/** One of {@link groups}. */
+export type Group = (typeof groups)[number]
+
 /** A view of the console. */
 export interface View {
   /** Address; parts that begin with a colon are passed to the view by their names. */
   readonly path: string
   /** Label in the navigation; null: other views link to it. */
   readonly menu: string | null
+  /** Group in the navigation. */
+  readonly group?: Group
   /** Rights that a key needs for the view; default: to read. */
   readonly needs?: Needs
   readonly component: ComponentType<{ readonly parts: Readonly<Record<string, string>> }>
@@ -40,30 +48,30 @@ export const listNeeds = ({ needs }: View): Needs => needs ?? ['read']
 
 /** All views, in the order of the navigation. */
 export const views: readonly View[] = [
-  { path: '/', menu: 'Overview', component: Overview },
-  { path: '/console/today', menu: 'To do today', component: Today },
-  { path: '/console/orders', menu: 'Orders', component: Orders },
+  { path: '/', menu: 'Overview', group: 'Work', component: Overview },
+  { path: '/console/today', menu: 'Today', group: 'Work', component: Today },
+  { path: '/console/orders', menu: 'Orders', group: 'Work', component: Orders },
   { path: '/console/orders/:sellerId/:purchaseOrderId', menu: null, component: OrderView },
-  { path: '/console/commands', menu: 'Commands', component: Commands },
+  { path: '/console/commands', menu: 'Commands', group: 'Work', component: Commands },
   { path: '/console/commands/:id', menu: null, component: CommandView },
-  { path: '/console/alarms', menu: 'Alarms', component: Alarms },
-  { path: '/console/syncs', menu: 'Syncs', component: Syncs },
+  { path: '/console/alarms', menu: 'Alarms', group: 'Work', component: Alarms },
+  { path: '/console/syncs', menu: 'Syncs', group: 'Data', component: Syncs },
   { path: '/console/completeness', menu: null, component: Completeness },
   { path: '/console/syncs/:resource', menu: null, component: SyncView },
-  { path: '/console/quarantine', menu: 'Quarantine', component: Quarantine },
-  { path: '/console/drift', menu: 'Drift', component: Drift },
-  { path: '/console/sellers', menu: 'Sellers', component: Sellers },
-  { path: '/console/shadow', menu: 'Shadow', component: Shadow },
-  { path: '/console/events', menu: 'Events', component: Events },
+  { path: '/console/quarantine', menu: 'Quarantine', group: 'Data', component: Quarantine },
+  { path: '/console/drift', menu: 'Drift', group: 'System', component: Drift },
+  { path: '/console/sellers', menu: 'Sellers', group: 'System', component: Sellers },
+  { path: '/console/shadow', menu: 'Shadow', group: 'System', component: Shadow },
+  { path: '/console/events', menu: 'Events', group: 'Data', component: Events },
   { path: '/console/events/:source/:id', menu: null, component: EventView },
-  { path: '/console/inventory', menu: 'Inventory', component: Inventory },
+  { path: '/console/inventory', menu: 'Inventory', group: 'Data', component: Inventory },
   { path: '/console/inventory/:sellerId/:sku', menu: null, component: InventorySku },
-  { path: '/console/campaigns', menu: 'Campaigns', component: Campaigns },
+  { path: '/console/campaigns', menu: 'Campaigns', group: 'Data', component: Campaigns },
   { path: '/console/campaigns/:id', menu: null, component: CampaignView },
-  { path: '/console/targets', menu: 'Targets', component: Targets },
-  { path: '/console/webhooks', menu: 'Webhooks', needs: ['read', 'all'], component: Webhooks },
+  { path: '/console/targets', menu: 'Targets', group: 'System', component: Targets },
+  { path: '/console/webhooks', menu: 'Webhooks', group: 'System', needs: ['read', 'all'], component: Webhooks },
   { path: '/console/webhooks/:id', menu: null, needs: ['read', 'all'], component: WebhookView },
-  { path: '/console/keys', menu: 'Keys', needs: ['operate', 'all'], component: Keys },
-  { path: '/console/audit', menu: 'Audit', needs: ['operate'], component: Audit },
-  { path: '/console/settings', menu: 'Settings', needs: ['read', 'all'], component: Settings },
+  { path: '/console/keys', menu: 'Keys', group: 'System', needs: ['operate', 'all'], component: Keys },
+  { path: '/console/audit', menu: 'Audit', group: 'System', needs: ['operate'], component: Audit },
+  { path: '/console/settings', menu: 'Settings', group: 'System', needs: ['read', 'all'], component: Settings },
 ]

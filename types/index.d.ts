@@ -2879,6 +2879,8 @@ export interface components {
                 shipSoon: number;
                 /** @description Open, and cancelled by the marketplace within 24 hours unless they are shipped. */
                 autoCancelSoon: number;
+                /** @description Open, and to be shipped before `dueBy`, also late ones; null without `dueBy`. */
+                dueBy: number | null;
             };
             returns: {
                 /** @description Arrived, and past the deadline of their refund. */
@@ -9726,6 +9728,8 @@ export interface operations {
             query?: {
                 /** @description Of this seller. */
                 sellerId?: string;
+                /** @description Count in `orders.dueBy` the orders to be shipped before this time. */
+                dueBy?: string;
             };
             header?: never;
             path?: never;

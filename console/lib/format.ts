@@ -16,6 +16,9 @@ export const findDayStart = (day: string): Date | null => {
   return day === '' || Number.isNaN(time.getTime()) ? null : time
 }
 
+/** The end of the day of a time in the viewer's zone; `days` later ones with it. */
+export const findDayEnd = (time: Date, days = 0): Date => new Date(time.getFullYear(), time.getMonth(), time.getDate() + 1 + days)
+
 /** A time in the viewer's zone; a time of today without its date. */
 export const formatLocal = (time: Date, now: Date): string => {
   const timeOfDay = formatTimeOfDay(time)

@@ -1,4 +1,6 @@
 import { api, readAnswer } from './api.ts'
+import { useMarketplaceNow } from './clock.ts'
+import { findDayEnd } from './format.ts'
 import { useQuery } from './query.ts'
 
 /** Maximum number of rows in one page of the interface. */
@@ -6,12 +8,14 @@ const maxRows = 1_000
 
 // Queries of several views: each has one key, one answer and one freshness.
 
-/** The figures of all sellers. */
-export const useOverview = () =>
-  useQuery('overview', () => readAnswer(api.GET('/v1/overview')), {
+/** The figures of all sellers; `orders.dueBy` counts until the end of the viewer's day. */
+export const useOverview = () => {
+  const dueBy = findDayEnd(new Date(useMarketplaceNow())).toISOString()
+  return useQuery(`overview ${dueBy}`, () => readAnswer(api.GET('/v1/overview', { params: { query: { dueBy } } })), {
     topics: ['order', 'return', 'command', 'event', 'inventory', 'alarm'],
     everyMs: 15_000,
   })
+}
 
 /** The resources that can be synced. */
 export const useResources = () => useQuery('resources', () => readAnswer(api.GET('/v1/resources')), { everyMs: 600_000 })

@@ -5,7 +5,7 @@ import { useShared } from '../lib/state.ts'
 const hiddenKey = 'tallyman-demonstration-hidden'
 
 const links = [
-  ['/console/today', 'To do today', 'for a warehouse lead: open orders, the earliest deadline first'],
+  ['/console/today', 'Today', 'for a warehouse lead: open orders, the earliest deadline first'],
   [
     '/console/orders',
     'Orders',

@@ -72,7 +72,7 @@ export const Today = () => {
   const due = address.parameters.get('due') ?? ''
   return (
     <>
-      <h1 tabIndex={-1}>To do today</h1>
+      <h1 tabIndex={-1}>Today</h1>
       <p class="faint">
         Open orders that you ship, and returns that you must refund, the earliest deadline first. Remaining times are by the
         marketplace's clock.

@@ -71,7 +71,7 @@ describe.runIf(hasBrowser)('what a key may do', () => {
     const opened = await openWith(['read'], null, '/')
     const { page, context, faults } = opened
     const menu = await readMenu(opened)
-    expect(menu).toEqual(expect.arrayContaining(['Orders', 'Webhooks', 'Settings', 'Queues', 'API']))
+    expect(menu).toEqual(expect.arrayContaining(['Orders', 'Webhooks', 'Settings', 'Queues', 'API docs']))
     for (const name of ['Keys', 'Audit']) expect(menu).not.toContain(name)
     const offered: string[] = []
     for (const [addressIn, text] of seen) {

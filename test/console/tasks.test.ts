@@ -136,7 +136,7 @@ const tasks: readonly Task[] = [
   {
     what: 'Give the open orders of a SKU to a colleague as a table',
     does: async (hand) => {
-      await hand.menu('To do today')
+      await hand.menu('Today')
       await hand.type('SKU', 'KETTLE', 'the SKU')
       await expect.poll(() => tableText(hand.page, 'Open orders by deadline')).not.toContain('TOASTER')
       const download = hand.page.waitForEvent('download')

@@ -220,10 +220,14 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
     schema: {
       tags: ['orders'],
       summary: 'The main numbers',
-      querystring: z.object({ sellerId: textFilter('Of this seller.') }),
+      querystring: z.object({
+        sellerId: textFilter('Of this seller.'),
+        dueBy: instantSchema('Count in `orders.dueBy` the orders to be shipped before this time.'),
+      }),
       response: { 200: overviewSchema, ...problems() },
     },
-    handler: ({ query, caller }) => readOverview(database, marketplaceTimes(), resolveSellerFilter(caller, query.sellerId)),
+    handler: ({ query, caller }) =>
+      readOverview(database, marketplaceTimes(), resolveSellerFilter(caller, query.sellerId), query.dueBy ?? null),
   })
 
   app.route({

@@ -770,6 +770,9 @@ export const overviewSchema = z
       autoCancelSoon: count.meta({
         description: 'Open, and cancelled by the marketplace within 24 hours unless they are shipped.',
       }),
+      dueBy: count
+        .nullable()
+        .meta({ description: 'Open, and to be shipped before `dueBy`, also late ones; null without `dueBy`.' }),
     }),
     returns: z.object({
       late: count.meta({ description: 'Arrived, and past the deadline of their refund.' }),

@@ -184,6 +184,8 @@ export interface Overview {
     readonly shipSoon: number
     /** Cancelled by the marketplace within 24 hours unless they are shipped. */
     readonly autoCancelSoon: number
+    /** To be shipped before the time that was asked for, also late ones; null: no time was asked for. */
+    readonly dueBy: number | null
   }
   /** Returns whose refund is late, and those whose refund is due within 12 hours. */
   readonly returns: { readonly late: number; readonly refundSoon: number }
@@ -214,14 +216,17 @@ const countOrders = async (
   findNow: ReadonlyMap<string, Date>,
   only: readonly string[] | null,
   excluded: readonly string[],
+  dueBy: Date | null,
 ): Promise<Overview['orders']> => {
   const all = only ?? (await sql.query<{ seller_id: string }>(allSellers)).map(({ seller_id }) => seller_id)
   const sellers = all.filter((sellerId) => !excluded.includes(sellerId))
   const rules = listDeadlineRules(sql, sellers, (sellerId) => findNow.get(sellerId) ?? null)
-  const [total] = await sql.query<{ open: number; ours: number }>(
-    `SELECT count(*)::int AS open, (count(*) FILTER (WHERE ${hasDeadlines('s.marketplace')}))::int AS ours
+  const [total] = await sql.query<{ open: number; ours: number; due: number }>(
+    `SELECT count(*)::int AS open, (count(*) FILTER (WHERE ${hasDeadlines('s.marketplace')}))::int AS ours,
+       (count(*) FILTER (WHERE ${hasDeadlines('s.marketplace')} AND o.estimated_ship_date < $2::timestamptz))::int AS due
      FROM (${rulesRows('$1')}) s JOIN warehouse.orders o ON o.seller_id = s.seller_id AND o.open`,
     rulesJson(rules),
+    dueBy?.toISOString() ?? null,
   )
   const sums = {
     open: total?.open ?? 0,
@@ -242,7 +247,11 @@ const countOrders = async (
     sums.autoCancelSoon += cancel.count - cancel.late
   }
   // Orders may have been stored between the two statements.
-  return { ...sums, toShip: Math.max(0, (total?.ours ?? 0) - sums.toAcknowledge) }
+  return {
+    ...sums,
+    toShip: Math.max(0, (total?.ours ?? 0) - sums.toAcknowledge),
+    dueBy: dueBy === null ? null : (total?.due ?? 0),
+  }
 }
 
 const countReturns = async (sql: SqlRunner, rules: readonly ReturnRules[]): Promise<Overview['returns']> => {
@@ -256,10 +265,11 @@ export const readOverview = async (
   sql: SqlRunner,
   findNow: ReadonlyMap<string, Date>,
   sellers: SellerFilter = null,
+  dueBy: Date | null = null,
 ): Promise<Overview> => {
   const only = toSellerIds(sellers)
   const excluded = await listExcludedSellers(sql, sellers)
-  const orders = await countOrders(sql, findNow, only, excluded)
+  const orders = await countOrders(sql, findNow, only, excluded, dueBy)
   const returns = await countReturns(
     sql,
     listReturnRules(sql, findNow, sellers).filter(({ sellerId }) => !excluded.includes(sellerId)),
