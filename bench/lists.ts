@@ -70,6 +70,10 @@ const asked = {
   'commands, newest first': '/v1/commands?limit=50',
   'held commands': '/v1/commands?state=held&limit=50',
   'commands of a tracking number': '/v1/commands?trackingNumber=1Z77&limit=50',
+  'a search by its beginning, in every kind': '/v1/search?q=p',
+  'a search for one order': `/v1/search?q=PO%20${middle}`,
+  'a search for SKUs': '/v1/search?q=sku7',
+  'a search for a command': '/v1/search?q=c77',
   'commands of a SKU': '/v1/commands?sku=SKU-77&limit=50',
 } as const
 

@@ -10,6 +10,7 @@ import { matchPath, startRouter, useAddress } from './lib/router.ts'
 import { useShared } from './lib/state.ts'
 import { applyTheme, chooseTheme, readTheme, type Theme } from './lib/theme.ts'
 import { MenuButton, Sidebar } from './parts/navigation.tsx'
+import { Search } from './parts/search.tsx'
 import { ShadowNotice } from './parts/shadow.tsx'
 import { Empty, Loading, lastSeen } from './parts/states.tsx'
 import { Toasts, toast } from './parts/toasts.tsx'
@@ -131,6 +132,7 @@ export const App = () => {
           <img src={logo} alt="" width="28" height="28" />
           Tallyman
         </a>
+        {isSignedIn && known.scopes.includes('read') && <Search />}
         <div class="corner">
           <ThemeSwitch />
           {isSignedIn && known.expiresAt !== null && (

@@ -304,6 +304,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search everything that has an id
+         * @description Orders, customer orders, tracking numbers, SKUs, commands and events whose id begins with `q`, regardless of case, spaces and hyphens; equal ones first. Needs the scope `read`.
+         */
+        get: operations["getSearch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/changes": {
         parameters: {
             query?: never;
@@ -3232,6 +3252,20 @@ export interface components {
                 /** @description Goods that are refunded through their order only, by `erp.credit.issued`. */
                 exceptionItemType: string | null;
             }[];
+        };
+        Found: {
+            /** @enum {string} */
+            kind: "order" | "customer-order" | "tracking-number" | "sku" | "command" | "event";
+            /** @description The id, number or SKU that begins with `q`. */
+            text: string;
+            /** @description It is equal to `q`. */
+            exact: boolean;
+            /** @description Null: the seller of an event is unknown. */
+            sellerId: string | null;
+            /** @description The order of an order, a customer order or a tracking number. */
+            purchaseOrderId: string | null;
+            /** @description The source of an event. */
+            source: string | null;
         };
         Seller: {
             sellerId: string;
@@ -9390,7 +9424,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
-                /** @description Beginning of a purchase order id, customer order id, SKU or tracking number, in upper or lower case. Exact matches are listed first and completely; of the others, up to 1,000. */
+                /** @description Beginning of a purchase order id, customer order id, SKU or tracking number, regardless of case, spaces and hyphens. Exact matches are listed first and completely; of the others, up to 1,000. */
                 q?: string;
                 /** @description With this id. */
                 purchaseOrderId?: string;
@@ -9882,6 +9916,80 @@ export interface operations {
                 content: {
                     "application/json": {
                         readonly items: components["schemas"]["HourOfWork"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSearch: {
+        parameters: {
+            query: {
+                /** @description Beginning of an id, number or SKU. */
+                q: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Maximum number of things of each kind. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["Found"][];
                     };
                 };
             };

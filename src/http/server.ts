@@ -37,6 +37,7 @@ import type { RouteParts } from './routes/parts.ts'
 import { quarantineRoutes } from './routes/quarantine.ts'
 import { retentionRoutes } from './routes/retention.ts'
 import { returnRoutes } from './routes/returns.ts'
+import { searchRoutes } from './routes/search.ts'
 import { sellerRoutes } from './routes/sellers.ts'
 import { settingRoutes } from './routes/settings.ts'
 import { settlementRoutes } from './routes/settlements/differences.ts'
@@ -222,6 +223,7 @@ const apiRoutes = (app: App, parts: RouteParts): void => {
   notificationRoutes(app, parts)
   commandRoutes(app, parts)
   orderRoutes(app, parts)
+  searchRoutes(app, parts)
   changeRoutes(app, parts)
   webhookRoutes(app, parts)
   syncRoutes(app, parts)

@@ -62,6 +62,26 @@ describe.runIf(hasBrowser)('going from view to view', () => {
     await context.close()
   })
 
+  test('what is typed anywhere is found as it is typed, and Enter opens it', async () => {
+    const { page, context, faults } = await stage.open('/console/alarms')
+    const field = page.getByRole('combobox', { name: 'Find anything' })
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type(trackingNumber.toLowerCase().slice(0, 8))
+    await page.getByRole('option', { name: `Tracking number ${trackingNumber}` }).waitFor()
+    expect(await readFindings(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(scene.heldCommand.slice(0, 8))
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Ship 2 units: held' }).waitFor()
+    expect(await field.inputValue()).toBe('')
+    await field.fill('nothing like it')
+    await page.getByText('Nothing begins with nothing like it.').waitFor()
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
   test('a heading that comes late does not take the focus from where the person has gone meanwhile', async () => {
     const { page, context } = await stage.open('/console/orders')
     const link = page.getByRole('link', { name: scene.shippedOrder })

@@ -46,7 +46,7 @@ const positionSchema = z.object({
 })
 const orders = buildList('orders', orderSummarySchema, positionSchema, {
   q: searchFilter(
-    'Beginning of a purchase order id, customer order id, SKU or tracking number, in upper or lower case. Exact matches are listed first and completely; ' +
+    'Beginning of a purchase order id, customer order id, SKU or tracking number, regardless of case, spaces and hyphens. Exact matches are listed first and completely; ' +
       'of the others, up to 1,000.',
   ),
   purchaseOrderId: textFilter('With this id.'),

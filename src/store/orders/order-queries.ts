@@ -3,6 +3,7 @@ import { batchQuery } from '../commit/query-batching.ts'
 import type { SqlRunner } from '../db/database.ts'
 import { buildPage, type ListPage, type Period } from '../db/page.ts'
 import { prepared } from '../db/prepared-statements.ts'
+import { beginsWith, typedText } from '../db/typed-text.ts'
 import { type SellerFilter, toSellerIds } from '../sellers/seller-filter.ts'
 import { listExcludedSellers } from '../sellers/sellers.ts'
 import {
@@ -247,36 +248,31 @@ const searched = {
   sku: { table: 'warehouse.order_lines', column: 'sku' },
 } as const
 
-type Searched = (typeof searched)[keyof typeof searched]
-
 const ofSeller = ({ table }: { readonly table: string }): string =>
   `SELECT purchase_order_id FROM ${table} WHERE seller_id = s.seller_id`
 
-// The index on parcels uses their numbers in lower case. A process of an earlier version writes only statuses, no parcels.
+// The index on parcels uses their numbers as a person may type them. A process of an earlier version writes only statuses, no parcels.
 const exactly = {
   purchaseOrderId: (value: string) => [`${ofSeller(searched.purchaseOrderId)} AND purchase_order_id = ${value}`],
   trackingNumber: (value: string) => [
-    `${ofSeller(searched.trackingNumber)} AND lower(tracking_number) = lower(${value}) AND tracking_number = ${value}`,
+    `${ofSeller(searched.trackingNumber)} AND ${typedText('tracking_number')} = ${typedText(value)} AND tracking_number = ${value}`,
     `${ofSeller({ table: 'warehouse.order_line_statuses' })} AND tracking_number = ${value}`,
   ],
   customerOrderId: (value: string) => [`${ofSeller(searched.customerOrderId)} AND customer_order_id = ${value}`],
   sku: (value: string) => [`${ofSeller(searched.sku)} AND sku = ${value}`],
 }
 
-// These operators compare bytes, and no character is above U+10FFFF. LIKE cannot use an index in a plan that does not know the parameter.
-const hasPrefix = ({ column }: Searched, value: string): string =>
-  `lower(${column}) ~>~ lower(${value}) AND lower(${column}) ~<~ (lower(${value}) || chr(1114111))`
-
 /** SQL: the orders of the sellers `s` that a search finds, with their rank (see {@link OrderPlace.rank}). */
 export const selectOrdersBySearch = (sellers: string, value: string): string => {
   const columns = Object.values(searched)
   const whole = [
-    ...columns.map((column) => `${ofSeller(column)} AND lower(${column.column}) = lower(${value})`),
+    ...columns.map((column) => `${ofSeller(column)} AND ${typedText(column.column)} = ${typedText(value)}`),
     ...exactly.trackingNumber(value),
   ]
   const prefixed = columns.map(
     (column) =>
-      `(${ofSeller(column)} AND ${hasPrefix(column, value)} ORDER BY lower(${column.column}) USING ~<~ LIMIT ${maxByPrefix})`,
+      `(${ofSeller(column)} AND ${beginsWith(column.column, value)} AND ${typedText(column.column)} ~>~ ${typedText(value)}
+        ORDER BY ${typedText(column.column)} USING ~<~ LIMIT ${maxByPrefix})`,
   )
   return `SELECT f.seller_id, f.purchase_order_id, min(f.rank) AS rank FROM (
       SELECT s.seller_id, f.purchase_order_id, 0 AS rank FROM (${sellers}) s CROSS JOIN LATERAL (${whole.join(' UNION ')} OFFSET 0) f

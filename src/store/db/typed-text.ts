@@ -1,0 +1,7 @@
+/** SQL: a text as a person may type it: regardless of case, spaces and hyphens. There are indexes on this expression. */
+export const typedText = (expression: string): string => `lower(translate(${expression}, ' -', ''))`
+
+// These operators compare bytes, and no character is above U+10FFFF. LIKE cannot use an index in a plan that does not know the parameter.
+/** SQL: the text of `column` begins with `value`, as a person may type it; also if it is equal to it. */
+export const beginsWith = (column: string, value: string): string =>
+  `${typedText(column)} ~>=~ ${typedText(value)} AND ${typedText(column)} ~<~ (${typedText(value)} || chr(1114111))`
