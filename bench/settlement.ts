@@ -11,8 +11,8 @@ import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { openDatabase } from '../src/store/db/database.ts'
 import { migrate } from '../src/store/db/migrate.ts'
 import { reviewSettlements } from '../src/store/orders/settlement-differences.ts'
-import { hasSettlementOrders, noteDueSettlements } from '../src/store/orders/settlement-orders.ts'
-import { type ReportRow, storeReportRows } from '../test/store/support/settlements.ts'
+import { hasSettlementOrders } from '../src/store/orders/settlement-orders.ts'
+import { noteDueSettlements, type ReportRow, storeReportRows } from '../test/store/support/settlements.ts'
 import { charge, orderLine, purchaseOrder } from '../test/support/orders.ts'
 import { storeOrders } from '../test/support/store.ts'
 import { findVocabulary } from '../test/support/vocabulary.ts'
@@ -168,7 +168,7 @@ const storeReports = async (): Promise<number> => {
 }
 
 const compareAll = async (): Promise<void> => {
-  await database.transaction((tx) => noteDueSettlements(tx, sellerId, 'recent'))
+  await noteDueSettlements(database, sellerId)
   while (await hasSettlementOrders(database, sellerId)) await database.transaction((tx) => reviewSettlements(tx, sellerId))
 }
 

@@ -1052,10 +1052,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Claims with their state: one for each SKU, month and kind, newest first
+         * Claims with their state: one for each SKU, month and kind, or inbound shipment, newest first
          * @description Needs the scope `read`.
          */
         get: operations["listClaimsItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/claims/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rows of settlement reports that reimburse units, with the claim that each pays, by seller and newest report first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listClaimsPayments"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1822,6 +1842,7 @@ export interface components {
             /** Format: date-time */
             shippedAt: string;
             expectedBy?: string | null;
+            deliveredAt?: string | null;
             lines: {
                 sku: string;
                 quantity: number;
@@ -2722,10 +2743,12 @@ export interface components {
             gtin: string | null;
             month: string;
             /**
-             * @description lost, damaged: as the report states; returned: came back by the log, not by the report; missing: without any reason.
+             * @description lost, damaged: as the report states; returned: came back by the log, not by the report; missing: without any reason; inbound: units of an inbound shipment that were not received.
              * @enum {string}
              */
-            kind: "lost" | "damaged" | "missing" | "returned";
+            kind: "lost" | "damaged" | "missing" | "returned" | "inbound";
+            /** @description The inbound shipment; null: units of the month. */
+            shipmentId: string | null;
             /** @description Units that can be claimed now; units that are found again come off. */
             units: number;
             /**
@@ -2745,7 +2768,12 @@ export interface components {
             /** @description The number of the case at the marketplace. */
             reference: string | null;
             filedUnits: number | null;
+            /** @description What was paid, as a person or reports say. */
             paidAmount: string | null;
+            /** @description What rows of settlement reports have paid; null: no row has. */
+            reportedAmount: string | null;
+            /** @description Units that these rows state. */
+            reportedUnits: number | null;
             /** @description Who set the state; `report`: a report, the log or the deadline. */
             stateBy: string;
             /** Format: date-time */
@@ -2754,6 +2782,32 @@ export interface components {
             firstSeenAt: string;
             /** Format: date-time */
             changedAt: string;
+        };
+        ClaimPayment: {
+            sellerId: string;
+            /** @description Report and position of the row. */
+            lineKey: string;
+            /** @description The only claim that the row can pay; null: it is not known which. */
+            claimId: string | null;
+            /** @description Why no claim is known. too-many-units: the row pays more units than any claim has left. */
+            problem: ("no-sku" | "no-claim" | "several-claims" | "too-many-units") | null;
+            /**
+             * @description found: units that were found again, so that the payment is taken back.
+             * @enum {string}
+             */
+            reimburses: "lost" | "damaged" | "returned" | "found";
+            sku: string | null;
+            /** @description A decimal; negative: taken back. */
+            amount: string;
+            currency: string | null;
+            /** @description Null: the row states none. */
+            units: number | null;
+            /** @description `YYYY-MM-DD`. */
+            reportDate: string;
+            postedOn: string | null;
+            description: string | null;
+            /** Format: date-time */
+            firstSeenAt: string;
         };
         ClaimEvidence: {
             id: string;
@@ -2769,6 +2823,7 @@ export interface components {
             state: string;
             deadline: string | null;
             reference: string | null;
+            shipmentId: string | null;
             /** @description Fulfilment centers of the entries of the kind. */
             readonly centers: string[];
             /** @description The arithmetic in words, step by step. */
@@ -2794,6 +2849,17 @@ export interface components {
                 reasonCode: string | null;
                 reasonDescription: string | null;
                 location: string | null;
+            }[];
+            /** @description Rows of settlement reports that have paid the claim. */
+            readonly payments: {
+                /** @description Report and position of the row. */
+                lineKey: string;
+                reportDate: string;
+                postedOn: string | null;
+                description: string | null;
+                units: number | null;
+                amount: string;
+                currency: string | null;
             }[];
             /** @description Entries that are left out, because the month has too many. */
             omittedEntries: number;
@@ -3634,15 +3700,19 @@ export interface components {
              * @description When all units should be received: from the event, or 30 days after `shippedAt`.
              */
             expectedBy: string;
+            /** @description When the fulfillment center got the shipment, from the event; null: it states none. */
+            deliveredAt: string | null;
+            /** @description The first receipt of the SKU; null: none. */
+            firstReceivedAt: string | null;
             /** @description Since when all sent units are received; null: they are not. */
             completeAt: string | null;
             /** @description Up to when the log of the SKU was read when the two were compared; null: never. */
             logReadUpTo: string | null;
             /**
-             * @description open: less was received, and the log is not read up to `expectedBy`; short: it is; complete: as many as sent; over: more than sent.
+             * @description open: less was received, and the log is not read up to `expectedBy`; short: it is; complete: as many as sent; over: more than sent; unknown-sku: nothing was received, and neither orders, stock, reports nor the log have the SKU.
              * @enum {string}
              */
-            state: "open" | "complete" | "short" | "over";
+            state: "open" | "complete" | "short" | "over" | "unknown-sku";
             /** @description Not all units were received by `expectedBy`. */
             late: boolean;
             /** Format: date-time */
@@ -8239,6 +8309,7 @@ export interface components {
                 /** Format: date-time */
                 shippedAt: string;
                 expectedBy?: string | null;
+                deliveredAt?: string | null;
                 lines: {
                     sku: string;
                     quantity: number;
@@ -13843,7 +13914,7 @@ export interface operations {
                 /** @description Of this SKU. */
                 sku?: string;
                 /** @description Of this kind. */
-                kind?: "lost" | "damaged" | "missing" | "returned";
+                kind?: "lost" | "damaged" | "missing" | "returned" | "inbound";
                 state?: "open" | "filed" | "paid-in-part" | "paid" | "refused" | "expired" | "withdrawn" | "all";
                 /** @description To be filed before this date, or date and time. */
                 dueTo?: string;
@@ -13914,6 +13985,88 @@ export interface operations {
             };
         };
     };
+    listClaimsPayments: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this SKU. */
+                sku?: string;
+                /** @description Of this claim. */
+                claimId?: string;
+                /** @description Whether it is known which claim the row pays. */
+                assigned?: boolean | ("true" | "false");
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ClaimPayment"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getClaimsEvidence: {
         parameters: {
             query: {
@@ -13922,7 +14075,7 @@ export interface operations {
                 /** @description Of this seller. */
                 sellerId?: string;
                 /** @description Of this kind. */
-                kind?: "lost" | "damaged" | "missing" | "returned";
+                kind?: "lost" | "damaged" | "missing" | "returned" | "inbound";
                 state?: "open" | "filed" | "paid-in-part" | "paid" | "refused" | "expired" | "withdrawn" | "all";
                 /** @description html: a page to print; csv: one row for each piece of evidence. */
                 format?: "json" | "csv" | "html";
@@ -14523,7 +14676,8 @@ export interface operations {
                 shipmentId?: string;
                 /** @description Of this SKU. */
                 sku?: string;
-                state?: "open" | "complete" | "short" | "over" | "all";
+                /** @description not-received: short or unknown-sku. */
+                state?: "open" | "complete" | "short" | "over" | "unknown-sku" | "not-received" | "all";
                 /** @description Whether not all units were received by the expected time. */
                 late?: boolean | ("true" | "false");
             };

@@ -208,7 +208,10 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     lookBackMs: values.LOOK_BACK,
     rereadDepthMs: values.REREAD_DEPTH,
     notifiedIntervalMs: values.POLL_ORDERS_NOTIFIED ?? null,
-    claimWindows: { inventoryMs: values.CLAIM_WINDOW, returnsMs: values.CLAIM_WINDOW_RETURNS },
+    claimWindows: {
+      ...{ inventoryMs: values.CLAIM_WINDOW, returnsMs: values.CLAIM_WINDOW_RETURNS },
+      ...{ inboundFromMs: values.CLAIM_WAIT_INBOUND, inboundMs: values.CLAIM_WINDOW_INBOUND },
+    },
     biIdleTransactionMs: values.BI_IDLE_TRANSACTION_TIMEOUT,
     retention: {
       runs: values.RETAIN_RUNS,

@@ -239,6 +239,12 @@ const reading = {
   CLAIM_WINDOW_RETURNS: timeSpan(claimWindows.returnsMs, 86_400_000, maxReachDays * 86_400_000).describe(
     'The same for units that came back from customers and that the report does not count, from the first day of the difference.',
   ),
+  CLAIM_WAIT_INBOUND: timeSpan(claimWindows.inboundFromMs, 0, maxReachDays * 86_400_000).describe(
+    'How long after the delivery of an inbound shipment units that were not received [become a claim](syncs.md#claims).',
+  ),
+  CLAIM_WINDOW_INBOUND: timeSpan(claimWindows.inboundMs, 86_400_000, maxReachDays * 86_400_000).describe(
+    'How long claims for units of inbound shipments that were not received can be filed, from the delivery.',
+  ),
 }
 
 const retentions = {

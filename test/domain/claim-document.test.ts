@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ClaimNumbers, explainClaim } from '../../src/domain/inventory/claim-arithmetic.ts'
+import { type ClaimNumbers, explainClaim, explainInbound } from '../../src/domain/inventory/claim-arithmetic.ts'
 import { type ClaimEvidence, toEvidenceCsv, toEvidenceHtml } from '../../src/domain/inventory/claim-document.ts'
 
 const numbers: ClaimNumbers = {
@@ -31,6 +31,24 @@ test('the arithmetic names each step with its numbers', () => {
   ])
 })
 
+test('the arithmetic of an inbound shipment counts from its delivery, or from its first receipt', () => {
+  const inbound = {
+    ...{ shipmentId: '1WFA', sentUnits: 10, receivedUnits: 7, shippedAt: '2026-03-01T00:00:00Z', deliveredAt: null },
+    ...{ firstReceivedAt: '2026-03-06T00:00:00Z', logReadUpTo: '2026-03-20T00:00:00Z' },
+    ...{ units: 3, unitPrice: '4.9900', value: '14.97', currency: 'USD' },
+  }
+  expect(explainInbound(inbound)).toEqual([
+    '10 units were sent with the inbound shipment 1WFA at 2026-03-01T00:00:00Z.',
+    'The delivery is counted from the first receipt of the shipment in the inventory log, 2026-03-06T00:00:00Z.',
+    'The inventory log, read up to 2026-03-20T00:00:00Z, has 7 received with this shipment.',
+    '10 - 7 = 3: 3 units were not received.',
+    'Claimed: 3 units at 4.9900 USD each, the last known price = 14.97 USD.',
+  ])
+  expect(explainInbound({ ...inbound, deliveredAt: '2026-03-05T00:00:00Z' })[1]).toBe(
+    'The shipment was delivered at 2026-03-05T00:00:00Z, as the sender states.',
+  )
+})
+
 const evidence: ClaimEvidence = {
   ...{
     id: '7',
@@ -42,7 +60,16 @@ const evidence: ClaimEvidence = {
     units: 3,
     certainty: 'compared',
   },
-  ...{ value: '14.97', currency: 'USD', state: 'open', deadline: null, reference: null, centers: ['KY1'], arithmetic: ['3 < 5'] },
+  ...{
+    value: '14.97',
+    currency: 'USD',
+    state: 'open',
+    deadline: '2026-10-01T07:00:00.000Z',
+    reference: null,
+    shipmentId: null,
+    centers: ['KY1'],
+    arithmetic: ['3 < 5'],
+  },
   reportRows: [{ month: '2026-03', fileName: 'report.csv', generatedAt: null, columns: { 'Vendor SKU': 'A', Lost: '<b>3</b>' } }],
   logEntries: [
     {
@@ -56,16 +83,23 @@ const evidence: ClaimEvidence = {
       },
     },
   ],
+  payments: [
+    {
+      ...{ lineKey: '2026-04-11/7', reportDate: '2026-04-11', postedOn: '2026-04-05', description: 'Lost <b>units</b>' },
+      ...{ units: 3, amount: '14.97', currency: 'USD' },
+    },
+  ],
   omittedEntries: 0,
 }
 
 test('the table has one row for each piece of evidence, quoted, and no formula', () => {
   expect(toEvidenceCsv([evidence]).split('\r\n')).toEqual([
-    'claim,seller,sku,gtin,month,kind,part,time,units,center,reference,text',
-    `7,s-1,"'=1+1, ""A""",,2026-03,missing,claim,,3,KY1,,"open, compared, 14.97 USD"`,
-    `7,s-1,"'=1+1, ""A""",,2026-03,missing,arithmetic,,,,,3 < 5`,
-    `7,s-1,"'=1+1, ""A""",,2026-03,missing,report,,,,report.csv,"2026-03: {""Vendor SKU"":""A"",""Lost"":""<b>3</b>""}"`,
-    `7,s-1,"'=1+1, ""A""",,2026-03,missing,log,2026-03-05T12:00:00.000Z,-2,KY1,e1,"lost, Adjustment, LOS, Lost in Warehouse, Inventory"`,
+    'claim,seller,sku,gtin,month,kind,part,time,units,center,reference,text,deadline',
+    `7,s-1,"'=1+1, ""A""",,2026-03,missing,claim,,3,KY1,,"open, compared, 14.97 USD",2026-10-01T07:00:00.000Z`,
+    `7,s-1,"'=1+1, ""A""",,2026-03,missing,arithmetic,,,,,3 < 5,`,
+    `7,s-1,"'=1+1, ""A""",,2026-03,missing,report,,,,report.csv,"2026-03: {""Vendor SKU"":""A"",""Lost"":""<b>3</b>""}",`,
+    `7,s-1,"'=1+1, ""A""",,2026-03,missing,log,2026-03-05T12:00:00.000Z,-2,KY1,e1,"lost, Adjustment, LOS, Lost in Warehouse, Inventory",`,
+    `7,s-1,"'=1+1, ""A""",,2026-03,missing,payment,2026-04-05,3,,2026-04-11/7,Lost <b>units</b>: 14.97 USD,`,
     '',
   ])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { claimKinds, type LossesOfMonth, netLosses } from '../../src/domain/inventory/claims.ts'
+import { type LossesOfMonth, lossKinds, netLosses } from '../../src/domain/inventory/claims.ts'
 
 const losses = (month: string, more: Partial<LossesOfMonth>): LossesOfMonth => ({
   month,
@@ -41,7 +41,7 @@ test('whatever was lost and found, the units that stay are the largest deficit o
       expect(left).toBe(Math.max(0, ...deficits))
       for (const [index, one] of months.entries()) {
         const own = { ...one, missing: given[index]?.missing ?? 0 }
-        for (const kind of claimKinds) {
+        for (const kind of lossKinds) {
           const claimed = found.get(one.month)?.[kind] ?? -1
           expect(claimed).toBeGreaterThanOrEqual(0)
           expect(claimed).toBeLessThanOrEqual(own[kind])

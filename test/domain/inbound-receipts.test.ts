@@ -10,9 +10,9 @@ import {
 const day = (number: number): Date => new Date(Date.UTC(2026, 2, number))
 const sent = (more: Partial<SentUnits> = {}): SentUnits => ({
   units: 10,
-  shippedAt: day(1),
   expectedBy: day(20),
   logReadUpTo: day(15),
+  isUnknown: false,
   ...more,
 })
 const receipt = (units: number, on: number): ReceiptEntry => ({ units, at: day(on) })
@@ -32,14 +32,21 @@ test.each([
     { receivedUnits: 9, state: 'short', late: true },
   ],
   ['nothing, and the log is read', sent({ logReadUpTo: day(25) }), [], { receivedUnits: 0, state: 'short', late: true }],
+  ['nothing of an unknown SKU', sent({ logReadUpTo: day(25), isUnknown: true }), [], { state: 'unknown-sku', late: false }],
+  [
+    'a receipt taken back, of an unknown SKU',
+    sent({ logReadUpTo: day(25), isUnknown: true }),
+    [receipt(2, 5), receipt(-2, 6)],
+    { receivedUnits: 0, firstReceivedAt: day(5), state: 'short' },
+  ],
   ['nothing, and the log was never read', sent({ logReadUpTo: null }), [], { state: 'open', late: false }],
 ] as const)('%s', (_, units, receipts, expected) => {
   expect(compareInbound(units, receipts)).toMatchObject(expected)
 })
 
 test('units are expected after 30 days, unless the event names a time', () => {
-  expect(findInboundTimes('2026-03-01T00:00:00.000Z', null).expectedBy).toEqual(new Date('2026-03-31T00:00:00.000Z'))
-  expect(findInboundTimes('2026-03-01T00:00:00.000Z', '2026-03-05T00:00:00.000Z').expectedBy).toEqual(day(5))
+  expect(findInboundTimes('2026-03-01T00:00:00.000Z', null, null).expectedBy).toEqual(new Date('2026-03-31T00:00:00.000Z'))
+  expect(findInboundTimes('2026-03-01T00:00:00.000Z', '2026-03-05T00:00:00.000Z', null).expectedBy).toEqual(day(5))
 })
 
 describe('for any receipts', () => {

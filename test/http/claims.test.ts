@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { reviewClaimPayments } from '../../src/store/inventory/claim-payments.ts'
 import { reviewDiscrepancies } from '../../src/store/inventory/discrepancies.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
+import { storeReportRows } from '../store/support/settlements.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, ofItems, textAt } from '../support/json.ts'
 import { startServer, type TestServer } from './support.ts'
@@ -74,7 +76,9 @@ test('the evidence has the row as it came, the entries and the arithmetic, as JS
   const table = await server.fetch(`/v1/claims/${id}/evidence?format=csv`)
   expect(table.headers.get('content-type')).toContain('text/csv')
   expect(table.headers.get('content-disposition')).toBe(`attachment; filename="claim-${id}.csv"`)
-  expect(await table.text()).toContain(`${id},s-1,A,gtin of A,2026-03,lost,claim,,2,KY1,,"open, reported, without a known price"`)
+  expect(await table.text()).toContain(
+    `${id},s-1,A,gtin of A,2026-03,lost,claim,,2,KY1,,"open, reported, without a known price",`,
+  )
   const page = await server.fetch(`/v1/claims/${id}/evidence?format=html`)
   expect(page.headers.get('content-type')).toContain('text/html')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -87,6 +91,32 @@ test('the evidence of a month has all its claims', async () => {
   expect(ofItems((await server.json('/v1/claims/evidence?month=2026-02')).body, 'id')).toEqual([])
   const page = await (await server.fetch('/v1/claims/evidence?month=2026-03&format=html')).text()
   expect(page.match(/<section>/g)).toHaveLength(4)
+})
+
+test('reimbursements of settlement reports are listed with their claims', async () => {
+  const row = (sku: string) => ({
+    ...{ 'Transaction Type': 'Adjustment', 'Transaction Description': 'WFS LostInventory', 'Partner Item Id': sku },
+    ...{ Amount: '4.99', 'Ship Qty': '1', 'Transaction Posted Timestamp': '04/20/2026' },
+  })
+  await storeReportRows(stage.database, 's-2', '2026-04-25', [row('A'), row('Z')])
+  await stage.database.transaction((tx) => reviewClaimPayments(tx, 's-2'))
+  const id = await findId('s-2', 'A')
+  const { body } = await server.json('/v1/claims/payments?sellerId=s-2')
+  expect(at(body, 'items')).toMatchObject([
+    { lineKey: '2026-04-25/2', claimId: null, problem: 'no-claim', sku: 'Z', units: 1, amount: '4.99', reimburses: 'lost' },
+    { lineKey: '2026-04-25/1', claimId: id, problem: null, postedOn: '2026-04-20', description: 'WFS LostInventory' },
+  ])
+  expect(ofItems((await server.json('/v1/claims/payments?assigned=false')).body, 'sku')).toEqual(['Z'])
+  expect(ofItems((await server.json(`/v1/claims/payments?claimId=${id}`)).body, 'sku')).toEqual(['A'])
+  const first = await server.json('/v1/claims/payments?limit=1')
+  const rest = await server.json(`/v1/claims/payments?limit=1&cursor=${at(first.body, 'nextCursor')}`)
+  expect([...ofItems(first.body, 'sku'), ...ofItems(rest.body, 'sku')]).toEqual(['Z', 'A'])
+  expect((await server.json(`/v1/claims/${id}`)).body).toMatchObject({
+    state: 'paid-in-part',
+    reportedUnits: 1,
+    stateBy: 'report',
+  })
+  expect(at((await server.json(`/v1/claims/${id}/evidence`)).body, 'items', 0, 'payments')).toMatchObject([{ units: 1 }])
 })
 
 test('a person files a claim and records the answer', async () => {

@@ -85,13 +85,24 @@ test('receipts and their corrections count, other movements of the shipment do n
   expect(await version()).toEqual(before)
 })
 
+test('a SKU that nothing else names is not known once its log was read', async () => {
+  const lines = [{ sku: 'MISPELT', quantity: 1 }]
+  await post('e-9', shipment({ shipmentId: '4WFA', deliveredAt: '2026-03-04T00:00:00Z', lines }))
+  const sellerId = String(at(await list(), 0, 'sellerId'))
+  expect(await list('?shipmentId=4WFA')).toMatchObject([{ state: 'open', deliveredAt: '2026-03-04T00:00:00.000Z' }])
+  await logReadUpTo(stage.database, sellerId, '2026-03-21T00:00:00Z', 'MISPELT')
+  await stage.database.transaction((tx) => reviewInbound(tx, sellerId, ['MISPELT']))
+  expect(await list('?state=unknown-sku')).toMatchObject([{ sku: 'MISPELT', receivedUnits: 0, late: false }])
+  expect(await list('?state=not-received')).toMatchObject([{ sku: 'B', state: 'short' }, { sku: 'MISPELT' }])
+})
+
 test('a later event about the same shipment replaces its lines', async () => {
   const lines = [
     { sku: 'A', quantity: 11 },
     { sku: 'C', quantity: 1 },
   ]
   expect(await post('e-2', shipment({ lines }))).toMatchObject({ status: 202 })
-  expect(await list()).toMatchObject([
+  expect(await list('?shipmentId=1WFA')).toMatchObject([
     { sku: 'A', sentUnits: 11, receivedUnits: 11, state: 'complete', late: false },
     { sku: 'C', sentUnits: 1, receivedUnits: 0, state: 'open' },
   ])
@@ -120,11 +131,15 @@ test('a wrong event is a problem with the path of each fault', async () => {
     { path: 'data.expectedBy', message: 'is 2026-02-01T00:00:00.000Z, before the time of shipping, 2026-03-01T00:00:00.000Z' },
     { path: 'data.lines[1].sku', message: 'stands in this shipment already; state the whole quantity once' },
   ])
+  const delivered = await post('e-8', shipment({ deliveredAt: '2026-02-01T00:00:00Z' }))
+  expect(at(delivered.body, 'errors')).toMatchObject([
+    { path: 'data.deliveredAt', message: expect.stringContaining('before the time') },
+  ])
   const future = await post('e-5', shipment({ shippedAt: '2999-01-01T00:00:00Z', expectedBy: null }))
   expect(at(future.body, 'errors')).toMatchObject([
     { path: 'data.shippedAt', message: expect.stringContaining('lies in the future') },
   ])
-  expect(await list()).toHaveLength(2)
+  expect(await list('?shipmentId=1WFA')).toHaveLength(2)
 })
 
 test('a row of the SQL inbox becomes lines too', async () => {

@@ -400,6 +400,7 @@ describe('the OpenAPI document', () => {
       'get /v1/claims',
       'get /v1/claims/evidence',
       'get /v1/claims/items',
+      'get /v1/claims/payments',
       'get /v1/claims/{id}',
       'get /v1/claims/{id}/evidence',
       'get /v1/commands',

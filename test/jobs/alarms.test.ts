@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { claimWindows } from '../../src/domain/inventory/claim-states.ts'
 import { type AlarmParts, reviewAlarms } from '../../src/jobs/maintenance/review-alarms.ts'
 import { tryLockReview } from '../../src/store/alarms/alarm-conditions.ts'
 import { closeAlarm, countOpenAlarms, raiseAlarm, resolveAlarm, silenceAlarm } from '../../src/store/alarms/alarms.ts'
@@ -221,13 +222,21 @@ describe('other conditions', () => {
        FROM (VALUES ('A', 2), ('B', 2), ('C', 1), ('D', 8)) AS t(sku, months)`,
     )
     // The end of the month before last is 31 to 62 days ago, and that of last month at most 31.
-    expect(await look(0, { claimWindows: { inventoryMs: 63 * days, returnsMs: days } })).toMatchObject({ opened: 1 })
+    expect(await look(0, { claimWindows: { ...claimWindows, inventoryMs: 63 * days, returnsMs: days } })).toMatchObject({
+      opened: 1,
+    })
     const states = () => database.query<{ sku: string; state: string }>(`SELECT sku, state FROM warehouse.claims ORDER BY sku`)
     expect((await states()).map(({ sku, state }) => `${sku} ${state}`)).toContain('D expired')
     await database.execute(`UPDATE warehouse.claims SET state = 'filed' WHERE state = 'open'`)
-    expect(await look(0, { claimWindows: { inventoryMs: 63 * days, returnsMs: days } })).toEqual({ opened: 0, resolved: 1 })
+    expect(await look(0, { claimWindows: { ...claimWindows, inventoryMs: 63 * days, returnsMs: days } })).toEqual({
+      opened: 0,
+      resolved: 1,
+    })
     // What was filed does not expire.
-    expect(await look(0, { claimWindows: { inventoryMs: days, returnsMs: days } })).toEqual({ opened: 0, resolved: 0 })
+    expect(await look(0, { claimWindows: { ...claimWindows, inventoryMs: days, returnsMs: days } })).toEqual({
+      opened: 0,
+      resolved: 0,
+    })
     expect((await states()).filter(({ state }) => state === 'filed')).toHaveLength(3)
   })
 

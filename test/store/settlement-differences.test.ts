@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { listSettlementDifferences } from '../../src/store/orders/settlement-difference-queries.ts'
 import { reviewSettlements } from '../../src/store/orders/settlement-differences.ts'
-import { hasSettlementOrders, noteDueSettlements } from '../../src/store/orders/settlement-orders.ts'
+import { hasSettlementOrders } from '../../src/store/orders/settlement-orders.ts'
 import { settlementStore } from '../../src/store/orders/settlements.ts'
 import { numbered } from '../support/changes.ts'
 import { withDatabase } from '../support/database.ts'
 import { charge, orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
-import { type ReportRow, reportRow, storeReportRows } from './support/settlements.ts'
+import { noteDueSettlements, type ReportRow, reportRow, storeReportRows } from './support/settlements.ts'
 
 const stage = withDatabase({ each: 'test' })
 const sellerId = 's-1'
@@ -48,7 +48,7 @@ const store = (reportDate: string, rows: readonly ReportRow[], first = 1) =>
 
 /** Compares as a stream does that has read its reports. */
 const review = async () => {
-  await stage.database.transaction((tx) => noteDueSettlements(tx, sellerId, 'recent'))
+  await noteDueSettlements(stage.database, sellerId, 1)
   while (await hasSettlementOrders(stage.database, sellerId))
     await stage.database.transaction((tx) => reviewSettlements(tx, sellerId))
 }

@@ -3,7 +3,7 @@ import { claimStates } from '../../domain/inventory/claim-states.ts'
 import { systemUser } from '../actor.ts'
 import { parseCount, parseMonth } from '../arguments.ts'
 import type { CommandRegistry } from '../command-registry.ts'
-import { decideClaim, exportClaims, listClaims, showClaim } from '../commands/inventory/claims.ts'
+import { decideClaim, exportClaims, listClaimPayments, listClaims, showClaim } from '../commands/inventory/claims.ts'
 
 interface DecideOptions {
   readonly reference?: string
@@ -29,6 +29,16 @@ export const addClaims = ({ program, defineCommand, runAction, process }: Comman
   defineCommand(claims, 'show', 'a claim with its arithmetic, report rows and log entries')
     .argument('<id>')
     .action((id: string, _options: object, command: Command) => runAction(command, (context) => showClaim(context, id)))
+  defineCommand(claims, 'payments', 'rows of settlement reports that reimburse units, with the claims that they pay')
+    .option('--unassigned', 'only those whose claim is not known')
+    .option('--seller <id>', 'of this seller only')
+    .option('--limit <number>', 'maximum number of entries', parseCount, 100)
+    .action((options: { unassigned?: true; seller?: string; limit: number }, command: Command) => {
+      const { unassigned, seller: sellerId = null, limit } = options
+      return runAction(command, (context) =>
+        listClaimPayments(context, { sellerId, assigned: unassigned === true ? false : null, limit }),
+      )
+    })
   const decide = (id: string, state: string, options: DecideOptions, command: Command): Promise<void> =>
     runAction(command, (context) =>
       decideClaim(context, {

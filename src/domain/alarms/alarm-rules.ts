@@ -55,6 +55,8 @@ export const alarmThresholds = {
   stockDifferenceOpenForMs: dayMs,
   /** Time before the deadline of an open claim. */
   claimExpiresWithinMs: 14 * dayMs,
+  /** Time since the units of a short inbound shipment were expected: then they can no longer be disputed. */
+  inboundExpectedWithinMs: 60 * dayMs,
   /** Number of readings of a list without an end. */
   endlessWindows: 3,
   /** Days before the last day of a running campaign. */
@@ -330,7 +332,7 @@ export const alarmRules = {
     severity: 'warning',
     concerns: 'warehouse',
     title: 'Claims for inventory expire soon',
-    opens: 'Open claims for lost, damaged, missing or returned units expire within 14 days.',
+    opens: 'Open claims for units that are lost, damaged, missing, returned or not received expire within 14 days.',
     subject: '`claims`: one alarm for each seller',
     closes: 'cause',
     toDo:
@@ -338,6 +340,20 @@ export const alarmRules = {
       'their deadline expire.',
     list: '/v1/claims/items?sellerId={sellerId}&state=open',
     namesSubject: false,
+  },
+  'inbound-short': {
+    severity: 'warning',
+    concerns: 'warehouse',
+    title: 'Inbound shipments are short',
+    opens:
+      'Units of inbound shipments were not received by the expected time, or nothing was received of a SKU that neither orders, stock, reports nor the log have.',
+    subject: '`inbound`: one alarm for each seller',
+    closes: 'cause',
+    toDo:
+      'Compare them with the delivery note; send the event again with the right SKU, or with `deliveredAt`. Claim missing units from day 10 after the delivery ' +
+      '(`tallyman claims`). A line no longer counts when its claim is filed, or 60 days after its expected time.',
+    list: '/v1/inbound-shipments?sellerId={sellerId}&state=not-received',
+    namesSubject: true,
   },
   'report-faulty': {
     severity: 'warning',

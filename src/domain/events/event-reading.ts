@@ -347,13 +347,18 @@ const futureFault = (path: string, shippedAt: string, now: Date | undefined): Ev
   return [{ path, message: `is ${shippedAt}, which lies in the future: it is ${now.toISOString()} at the marketplace` }]
 }
 
-/** Faults of an inbound shipment beyond its shape: a time of shipping in the future, units expected before they left, and a repeated SKU. */
+/** Faults of an inbound shipment beyond its shape: a past time in the future, units expected or delivered before they left, and a repeated SKU. */
 const inboundFaults = ({ content }: ReadEvent, { now }: EventOptions): EventFault[] => {
   if (content?.type !== inboundEventType) return []
-  const { shippedAt, expectedBy, lines } = content.data
+  const { shippedAt, expectedBy, deliveredAt, lines } = content.data
   const faults = futureFault('data.shippedAt', shippedAt, now)
   if (expectedBy !== null && expectedBy !== undefined && expectedBy < shippedAt)
     faults.push({ path: 'data.expectedBy', message: `is ${expectedBy}, before the time of shipping, ${shippedAt}` })
+  if (deliveredAt !== null && deliveredAt !== undefined) {
+    faults.push(...futureFault('data.deliveredAt', deliveredAt, now))
+    if (deliveredAt < shippedAt)
+      faults.push({ path: 'data.deliveredAt', message: `is ${deliveredAt}, before the time of shipping, ${shippedAt}` })
+  }
   const named = new Set<string>()
   for (const [index, { sku }] of lines.entries()) {
     if (named.has(sku))

@@ -236,6 +236,7 @@ export const inboundShippedSchema = settingsAddressSchema.extend({
     .refine((id) => id.length <= maxInboundLength, `must not be longer than ${maxInboundLength} characters`),
   shippedAt: shippedAtSchema,
   expectedBy: shippedAtSchema.nullish(),
+  deliveredAt: shippedAtSchema.nullish(),
   lines: z.array(inboundLineSchema).min(1, 'must hold at least one line'),
 })
 

@@ -232,8 +232,8 @@ export const planInbound = (
   const faults = eventFaults(event, options)
   const content = event.content?.type === inboundEventType ? event.content : null
   if (content === null || faults.length > 0) return { ok: false, faults }
-  const { shipmentId, shippedAt, expectedBy, lines } = content.data
-  return { ok: true, shipment: { shipmentId, ...findInboundTimes(shippedAt, expectedBy ?? null), lines } }
+  const { shipmentId, shippedAt, expectedBy, deliveredAt, lines } = content.data
+  return { ok: true, shipment: { shipmentId, ...findInboundTimes(shippedAt, expectedBy ?? null, deliveredAt ?? null), lines } }
 }
 
 /** The fault of an event that is about something else. */

@@ -1,23 +1,40 @@
-import type { ClaimKind } from './claims.ts'
+import type { LossKind } from './claims.ts'
 import { type MovementKind, movementKinds } from './log-reasons.ts'
 import { type DiscrepancyKind, directions, type UnitsByKind } from './reconciliation.ts'
 import { type UncertainReason, type UncertainUnits, uncertainReasons } from './shortages.ts'
 
-/** The numbers of a claim, for its arithmetic in words. */
-export interface ClaimNumbers {
-  /** `YYYY-MM`. */
-  readonly month: string
-  readonly sku: string
-  readonly kind: ClaimKind
+/** What a claim is worth. */
+interface ClaimWorth {
   /** Units that can be claimed. */
   readonly units: number
-  /** Units of the kind before found units were deducted. */
-  readonly grossUnits: number
-  readonly uncertain: UncertainUnits
   /** Decimal text; null: no price is known. */
   readonly unitPrice: string | null
   readonly value: string | null
   readonly currency: string | null
+}
+
+/** The numbers of a claim for an inbound shipment. Times are ISO 8601. */
+export interface InboundNumbers extends ClaimWorth {
+  readonly shipmentId: string
+  readonly sentUnits: number
+  readonly receivedUnits: number
+  readonly shippedAt: string
+  /** As the ERP states; null: it does not. */
+  readonly deliveredAt: string | null
+  /** The first receipt of the shipment; null: none. */
+  readonly firstReceivedAt: string | null
+  readonly logReadUpTo: string | null
+}
+
+/** The numbers of a claim for units of a month, for its arithmetic in words. */
+export interface ClaimNumbers extends ClaimWorth {
+  /** `YYYY-MM`. */
+  readonly month: string
+  readonly sku: string
+  readonly kind: LossKind
+  /** Units of the kind before found units were deducted. */
+  readonly grossUnits: number
+  readonly uncertain: UncertainUnits
   /** The month's row of the report, its units without their signs; null: it has none. */
   readonly row: { readonly beginning: number; readonly ending: number; readonly units: UnitsByKind } | null
   /** Open differences of the month. */
@@ -63,7 +80,7 @@ const describeDifference = ({ kind, reportUnits, expectedUnits }: ClaimNumbers['
   }
 }
 
-const gross: Readonly<Record<ClaimKind, string>> = {
+const gross: Readonly<Record<LossKind, string>> = {
   lost: 'stated as lost by the report',
   damaged: 'stated as damaged by the report',
   missing: 'missing without a movement that explains them',
@@ -78,9 +95,29 @@ const reasons: Readonly<Record<UncertainReason, string>> = {
   'incomplete-month': 'the report does not count the whole month yet',
 }
 
-/** The arithmetic of a claim, one sentence or two for each step. */
+const describeWorth = ({ units, unitPrice, value, currency }: ClaimWorth): string =>
+  unitPrice === null || value === null
+    ? `Claimed: ${unitText(units)}. No price of the SKU is known.`
+    : `Claimed: ${unitText(units)} at ${unitPrice} ${currency ?? ''} each, the last known price = ${value} ${currency ?? ''}.`
+
+/** The arithmetic of a claim for an inbound shipment. */
+export const explainInbound = (numbers: InboundNumbers): readonly string[] => {
+  const { shipmentId, sentUnits, receivedUnits, shippedAt, deliveredAt, firstReceivedAt, logReadUpTo } = numbers
+  const missing = sentUnits - receivedUnits
+  return [
+    `${unitText(sentUnits)} ${sentUnits === 1 ? 'was' : 'were'} sent with the inbound shipment ${shipmentId} at ${shippedAt}.`,
+    deliveredAt === null
+      ? `The delivery is counted from the first receipt of the shipment in the inventory log, ${firstReceivedAt ?? 'which is gone'}.`
+      : `The shipment was delivered at ${deliveredAt}, as the sender states.`,
+    `The inventory log, read up to ${logReadUpTo ?? 'no time'}, has ${receivedUnits} received with this shipment.`,
+    `${sentUnits} - ${receivedUnits} = ${missing}: ${unitText(missing)} ${missing === 1 ? 'was' : 'were'} not received.`,
+    describeWorth(numbers),
+  ]
+}
+
+/** The arithmetic of a claim for units of a month, one sentence or two for each step. */
 export const explainClaim = (numbers: ClaimNumbers): readonly string[] => {
-  const { kind, units, grossUnits, uncertain, unitPrice, value, currency, differences } = numbers
+  const { kind, units, grossUnits, uncertain, differences } = numbers
   const found = grossUnits - units
   return [
     describeRow(numbers),
@@ -93,8 +130,6 @@ export const explainClaim = (numbers: ClaimNumbers): readonly string[] => {
       const of = uncertain[reason] ?? 0
       return of === 0 ? [] : [`Not claimed: ${unitText(of)}, because ${reasons[reason]}.`]
     }),
-    unitPrice === null || value === null
-      ? `Claimed: ${unitText(units)}. No price of the SKU is known.`
-      : `Claimed: ${unitText(units)} at ${unitPrice} ${currency ?? ''} each, the last known price = ${value} ${currency ?? ''}.`,
+    describeWorth(numbers),
   ]
 }

@@ -25,6 +25,19 @@ export interface EvidenceEntry {
   readonly location: string | null
 }
 
+/** A row of a settlement report that has paid a claim. */
+export interface EvidencePayment {
+  /** Report and position of the row. */
+  readonly lineKey: string
+  /** `YYYY-MM-DD`. */
+  readonly reportDate: string
+  readonly postedOn: string | null
+  readonly description: string | null
+  readonly units: number | null
+  readonly amount: string
+  readonly currency: string | null
+}
+
 /** A claim with its evidence. */
 export interface ClaimEvidence {
   readonly id: string
@@ -41,11 +54,15 @@ export interface ClaimEvidence {
   /** ISO 8601. */
   readonly deadline: string | null
   readonly reference: string | null
+  /** The inbound shipment; null: units of the month. */
+  readonly shipmentId: string | null
   /** Fulfilment centers of the entries of the kind. */
   readonly centers: readonly string[]
   readonly arithmetic: readonly string[]
   readonly reportRows: readonly EvidenceRow[]
   readonly logEntries: readonly EvidenceEntry[]
+  /** Rows of settlement reports that have paid the claim. */
+  readonly payments: readonly EvidencePayment[]
   /** Entries that are left out, because a month has too many. */
   readonly omittedEntries: number
 }
@@ -63,6 +80,7 @@ const headings = [
   'center',
   'reference',
   'text',
+  'deadline',
 ] as const
 
 // Text that a spreadsheet would execute begins with an apostrophe, as in all tables of the interface.
@@ -81,11 +99,12 @@ export const toEvidenceCsv = (claims: readonly ClaimEvidence[]): string => {
       [
         ...of,
         'claim',
-        claim.deadline,
+        null,
         claim.units,
         claim.centers.join(' '),
         claim.reference,
         `${claim.state}, ${claim.certainty}, ${worth}`,
+        claim.deadline,
       ],
       ...claim.arithmetic.map((text) => [...of, 'arithmetic', null, null, null, null, text]),
       ...claim.reportRows.map((row) => [
@@ -108,9 +127,20 @@ export const toEvidenceCsv = (claims: readonly ClaimEvidence[]): string => {
           .filter((text) => text !== null)
           .join(', '),
       ]),
+      ...claim.payments.map((payment) => [
+        ...of,
+        'payment',
+        payment.postedOn,
+        payment.units,
+        null,
+        payment.lineKey,
+        `${payment.description ?? 'reimbursement'}: ${payment.amount} ${payment.currency ?? ''}`.trimEnd(),
+      ]),
     ]
   })
-  return [[...headings], ...rows].map((cells) => `${cells.map(buildCell).join(',')}\r\n`).join('')
+  return [[...headings], ...rows.map((cells) => headings.map((_, at) => cells[at] ?? null))]
+    .map((cells) => `${cells.map(buildCell).join(',')}\r\n`)
+    .join('')
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
@@ -123,11 +153,22 @@ const buildTable = (caption: string, heads: readonly string[], rows: readonly (r
     : `<table><caption>${escapeHtml(caption)}</caption><thead><tr>${heads.map((head) => `<th scope="col">${escapeHtml(head)}</th>`).join('')}</tr></thead>
 <tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`).join('\n')}</tbody></table>`
 
+const buildPayments = (payments: readonly EvidencePayment[]): string =>
+  buildTable(
+    'Payments by settlement reports',
+    ['Report', 'Row', 'Posted on', 'Description', 'Units', 'Amount'],
+    payments.map(({ reportDate, lineKey, postedOn, description, units, amount, currency }) => [
+      ...[reportDate, lineKey, postedOn, description, units],
+      `${amount} ${currency ?? ''}`.trimEnd(),
+    ]),
+  )
+
 const buildSection = (claim: ClaimEvidence): string => {
   const title = `${claim.units} ${claim.kind} of ${claim.sku}, ${claim.month}`
   const facts = [
     `Claim ${claim.id}`,
     `seller ${claim.sellerId}`,
+    ...(claim.shipmentId === null ? [] : [`inbound shipment ${claim.shipmentId}`]),
     ...(claim.gtin === null ? [] : [`GTIN ${claim.gtin}`]),
     ...(claim.centers.length === 0 ? [] : [`fulfilment centers ${claim.centers.join(', ')}`]),
     ...(claim.reference === null ? [] : [`case ${claim.reference}`]),
@@ -161,7 +202,8 @@ ${buildTable(
     entry.shipmentId,
     entry.id,
   ]),
-)}</section>`
+)}
+${claim.payments.length === 0 ? '' : buildPayments(claim.payments)}</section>`
 }
 
 /** The style of the page; a part of the page, so that the saved file is complete. */

@@ -3,14 +3,20 @@
  * or in a later month.
  */
 
-/** Kinds of claims. lost, damaged: as the report states it; returned: came back by the log, not by the report; missing: without any reason. */
-export const claimKinds = ['lost', 'damaged', 'missing', 'returned'] as const
+/** Kinds of losses of a month. lost, damaged: as the report states it; returned: came back by the log, not by the report; missing: without any reason. */
+export const lossKinds = ['lost', 'damaged', 'missing', 'returned'] as const
+
+/** A kind of loss of a month. */
+export type LossKind = (typeof lossKinds)[number]
+
+/** Kinds of claims. inbound: units of an inbound shipment that were not received. */
+export const claimKinds = [...lossKinds, 'inbound'] as const
 
 /** A kind of claim. */
 export type ClaimKind = (typeof claimKinds)[number]
 
 /** Units that can be claimed, by kind. */
-export type ClaimableUnits = Readonly<Record<ClaimKind, number>>
+export type ClaimableUnits = Readonly<Record<LossKind, number>>
 
 /** Units of one month of a SKU, before found units are deducted. */
 export interface LossesOfMonth {
@@ -32,7 +38,7 @@ const settledKinds = ['lost', 'missing', 'returned'] as const
  * then what is missing without a reason, and of each the youngest loss first.
  */
 export const netLosses = (months: readonly LossesOfMonth[]): ReadonlyMap<string, ClaimableUnits> => {
-  const open: { readonly month: string; readonly units: Record<ClaimKind, number> }[] = []
+  const open: { readonly month: string; readonly units: Record<LossKind, number> }[] = []
   for (const { month, lost, damaged, found, unexplained, returned } of months.toSorted((a, b) => (a.month < b.month ? -1 : 1))) {
     open.push({ month, units: { lost, damaged, missing: unexplained - returned, returned } })
     let left = found

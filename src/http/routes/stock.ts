@@ -34,10 +34,15 @@ const inbound = buildList(
     sellerId: textFilter('Of this seller.'),
     shipmentId: textFilter('Of this shipment.'),
     sku: skuFilter('Of this SKU.'),
-    state: z.enum([...inboundStates, 'all']).default('all'),
+    state: z
+      .enum([...inboundStates, 'not-received', 'all'])
+      .default('all')
+      .meta({ description: 'not-received: short or unknown-sku.' }),
     late: flagSchema.optional().meta({ description: 'Whether not all units were received by the expected time.' }),
   },
 )
+
+const notReceived = ['short', 'unknown-sku'] as const
 
 /** The stock on hand at the fulfillment service, its differences from the inventory log, and inbound shipments. */
 export const stockRoutes = (app: App, { services: { database } }: RouteParts): void => {
@@ -102,7 +107,7 @@ export const stockRoutes = (app: App, { services: { database } }: RouteParts): v
         sellerId: resolveSellerFilter(caller, query.sellerId),
         shipmentId: query.shipmentId ?? null,
         sku: query.sku ?? null,
-        state: query.state === 'all' ? null : query.state,
+        states: query.state === 'all' ? null : query.state === 'not-received' ? notReceived : [query.state],
         late: query.late ?? null,
       }
       return inbound.answer(request, reply, (after, limit) => listInboundLines(database, filter, after, limit))

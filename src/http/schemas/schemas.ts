@@ -6,6 +6,7 @@ import { eventStates } from '../../domain/events/event-shape.ts'
 import { claimCertainties, claimStates } from '../../domain/inventory/claim-states.ts'
 import { claimKinds } from '../../domain/inventory/claims.ts'
 import { discrepancyKinds } from '../../domain/inventory/reconciliation.ts'
+import { paymentProblems, reimbursedUnits } from '../../domain/settlements/reimbursements.ts'
 
 // Shapes of answers. Dates are sent as ISO 8601 in UTC, bigints and decimals as text.
 
@@ -665,8 +666,9 @@ export const claimItemSchema = z
     month: z.string(),
     kind: z.enum(claimKinds).meta({
       description:
-        'lost, damaged: as the report states; returned: came back by the log, not by the report; missing: without any reason.',
+        'lost, damaged: as the report states; returned: came back by the log, not by the report; missing: without any reason; inbound: units of an inbound shipment that were not received.',
     }),
+    shipmentId: z.string().nullable().meta({ description: 'The inbound shipment; null: units of the month.' }),
     units: count.meta({ description: 'Units that can be claimed now; units that are found again come off.' }),
     certainty: z.enum(claimCertainties).meta({
       description:
@@ -680,13 +682,39 @@ export const claimItemSchema = z
     deadline: z.date().nullable().meta({ description: 'When it can no longer be filed; null: not computed yet.' }),
     reference: z.string().nullable().meta({ description: 'The number of the case at the marketplace.' }),
     filedUnits: count.nullable(),
-    paidAmount: z.string().nullable(),
+    paidAmount: z.string().nullable().meta({ description: 'What was paid, as a person or reports say.' }),
+    reportedAmount: z.string().nullable().meta({ description: 'What rows of settlement reports have paid; null: no row has.' }),
+    reportedUnits: z.int().nullable().meta({ description: 'Units that these rows state.' }),
     stateBy: z.string().meta({ description: 'Who set the state; `report`: a report, the log or the deadline.' }),
     stateChangedAt: z.date(),
     firstSeenAt: z.date(),
     changedAt: z.date(),
   })
   .meta({ id: 'ClaimItem' })
+
+/** A row of a settlement report that reimburses units. */
+export const claimPaymentSchema = z
+  .object({
+    sellerId: z.string(),
+    lineKey: z.string().meta({ description: 'Report and position of the row.' }),
+    claimId: z.bigint().nullable().meta({ description: 'The only claim that the row can pay; null: it is not known which.' }),
+    problem: z
+      .enum(paymentProblems)
+      .nullable()
+      .meta({ description: 'Why no claim is known. too-many-units: the row pays more units than any claim has left.' }),
+    reimburses: z
+      .enum(reimbursedUnits)
+      .meta({ description: 'found: units that were found again, so that the payment is taken back.' }),
+    sku: z.string().nullable(),
+    amount: z.string().meta({ description: 'A decimal; negative: taken back.' }),
+    currency: z.string().nullable(),
+    units: count.nullable().meta({ description: 'Null: the row states none.' }),
+    reportDate: z.string().meta({ description: '`YYYY-MM-DD`.' }),
+    postedOn: z.string().nullable(),
+    description: z.string().nullable(),
+    firstSeenAt: z.date(),
+  })
+  .meta({ id: 'ClaimPayment' })
 
 /** The evidence of a claim. */
 export const claimEvidenceSchema = z
@@ -704,6 +732,7 @@ export const claimEvidenceSchema = z
     state: z.string(),
     deadline: z.string().nullable(),
     reference: z.string().nullable(),
+    shipmentId: z.string().nullable(),
     centers: z.array(z.string()).readonly().meta({ description: 'Fulfilment centers of the entries of the kind.' }),
     arithmetic: z.array(z.string()).readonly().meta({ description: 'The arithmetic in words, step by step.' }),
     reportRows: z
@@ -732,6 +761,20 @@ export const claimEvidenceSchema = z
         }),
       )
       .readonly(),
+    payments: z
+      .array(
+        z.object({
+          lineKey: z.string().meta({ description: 'Report and position of the row.' }),
+          reportDate: z.string(),
+          postedOn: z.string().nullable(),
+          description: z.string().nullable(),
+          units: z.int().nullable(),
+          amount: z.string(),
+          currency: z.string().nullable(),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'Rows of settlement reports that have paid the claim.' }),
     omittedEntries: count.meta({ description: 'Entries that are left out, because the month has too many.' }),
   })
   .meta({ id: 'ClaimEvidence' })

@@ -89,6 +89,11 @@ export const inboundLineSchema = z
     expectedBy: z
       .date()
       .meta({ description: 'When all units should be received: from the event, or 30 days after `shippedAt`.' }),
+    deliveredAt: z
+      .date()
+      .nullable()
+      .meta({ description: 'When the fulfillment center got the shipment, from the event; null: it states none.' }),
+    firstReceivedAt: z.date().nullable().meta({ description: 'The first receipt of the SKU; null: none.' }),
     completeAt: z.date().nullable().meta({ description: 'Since when all sent units are received; null: they are not.' }),
     logReadUpTo: z
       .date()
@@ -96,7 +101,7 @@ export const inboundLineSchema = z
       .meta({ description: 'Up to when the log of the SKU was read when the two were compared; null: never.' }),
     state: z.enum(inboundStates).meta({
       description:
-        'open: less was received, and the log is not read up to `expectedBy`; short: it is; complete: as many as sent; over: more than sent.',
+        'open: less was received, and the log is not read up to `expectedBy`; short: it is; complete: as many as sent; over: more than sent; unknown-sku: nothing was received, and neither orders, stock, reports nor the log have the SKU.',
     }),
     late: z.boolean().meta({ description: 'Not all units were received by `expectedBy`.' }),
     firstSeenAt: z.date(),

@@ -21,6 +21,8 @@ import { readMarketplaceStatus } from '../../store/alarms/marketplace-status.ts'
 import type { Database, SqlRunner } from '../../store/db/database.ts'
 import { findHeldSnapshots } from '../../store/db/held-snapshots.ts'
 import { findExpiringClaims, reviewClaimDeadlines } from '../../store/inventory/claim-items.ts'
+import { reviewInboundClaims } from '../../store/inventory/inbound-claims.ts'
+import { findOpenInbound } from '../../store/inventory/inbound-shipments.ts'
 import { type DeadlineRules, listDeadlineRules, type NearDeadline, readDeadlines } from '../../store/orders/deadlines.ts'
 import { listReturnRules, type ReturnRules, readLateReturns } from '../../store/orders/late-returns.ts'
 import { findMissingOrders } from '../../store/orders/named-orders.ts'
@@ -185,6 +187,7 @@ const expiringClaims = async (
   sql: SqlRunner,
   { claimWindows: windows = claimWindows }: AlarmParts,
 ): Promise<readonly AlarmCondition[]> => {
+  await reviewInboundClaims(sql, windows)
   await reviewClaimDeadlines(sql, windows)
   return (await findExpiringClaims(sql, alarmThresholds.claimExpiresWithinMs)).map(({ sellerId, count, units, earliest }) => ({
     sellerId,
@@ -195,6 +198,18 @@ const expiringClaims = async (
     dueAt: earliest,
   }))
 }
+
+const inboundShipments = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> =>
+  (await findOpenInbound(sql, alarmThresholds.inboundExpectedWithinMs)).map(({ sellerId, count, missingUnits, unknownSkus }) => ({
+    sellerId,
+    kind: 'inbound-short',
+    subject: 'inbound',
+    message:
+      `${count === 1 ? '1 inbound shipment' : `${count} inbound shipments`} not received as sent: ${missingUnits} units are missing after the expected time` +
+      `${unknownSkus === 0 ? '' : `, ${unknownSkus === 1 ? '1 SKU is' : `${unknownSkus} SKUs are`} not known`}`,
+    count,
+    dueAt: null,
+  }))
 
 const campaigns = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> =>
   (await findCampaignsRunningOut(sql, alarmThresholds.campaignEndsWithinDays)).flatMap((campaign) => {
@@ -257,6 +272,7 @@ const shared = [
   'discrepancy-value',
   'stock-difference-value',
   'claims-expire',
+  'inbound-short',
   'campaign-budget',
   'campaign-ending',
   'webhook-paused',
@@ -282,6 +298,7 @@ export const reviewAlarms = async (parts: AlarmParts): Promise<{ readonly opened
       ...(await discrepancies(tx)),
       ...(await stockDifferences(tx)),
       ...(await expiringClaims(tx, parts)),
+      ...(await inboundShipments(tx)),
       ...(await campaigns(tx)),
       ...(await webhooks(tx)),
       ...(await outdated(tx)),

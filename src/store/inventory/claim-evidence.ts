@@ -1,13 +1,14 @@
-import { explainClaim } from '../../domain/inventory/claim-arithmetic.ts'
+import { explainClaim, explainInbound, type InboundNumbers } from '../../domain/inventory/claim-arithmetic.ts'
 import type { ClaimEvidence, EvidenceEntry } from '../../domain/inventory/claim-document.ts'
-import type { ClaimKind } from '../../domain/inventory/claims.ts'
-import { findMovementKind } from '../../domain/inventory/log-reasons.ts'
+import type { LossKind } from '../../domain/inventory/claims.ts'
+import { findMovementKind, type MovementKind, type ReasonMap } from '../../domain/inventory/log-reasons.ts'
 import { type DiscrepancyKind, reconcile } from '../../domain/inventory/reconciliation.ts'
 import type { UncertainUnits } from '../../domain/inventory/shortages.ts'
 import { addMonths } from '../../domain/values/calendar.ts'
 import type { SqlRunner } from '../db/database.ts'
 import type { ClaimItem } from './claim-items.ts'
-import { readEntries } from './discrepancy-sources.ts'
+import { readPaymentsOfClaim } from './claim-payments.ts'
+import { readEntries, readShipmentEntries, type StoredEntry } from './discrepancy-sources.ts'
 import { readReasons } from './log-reasons.ts'
 
 /** Maximum number of log entries in the evidence of one claim. */
@@ -55,8 +56,8 @@ const readDifferences = (sql: SqlRunner, { sellerId, sku, month }: ClaimItem) =>
 const readGross = async (
   sql: SqlRunner,
   { sellerId, sku, month }: ClaimItem,
-): Promise<{ readonly units: Readonly<Record<ClaimKind, number>>; readonly uncertain: UncertainUnits }> => {
-  const [row] = await sql.query<Record<ClaimKind, number> & { uncertain: UncertainUnits }>(
+): Promise<{ readonly units: Readonly<Record<LossKind, number>>; readonly uncertain: UncertainUnits }> => {
+  const [row] = await sql.query<Record<LossKind, number> & { uncertain: UncertainUnits }>(
     `SELECT lost::float8 AS lost, damaged::float8 AS damaged, (unexplained - returned)::float8 AS missing, returned::float8 AS returned,
        uncertain_reasons AS uncertain
      FROM tallyman.claim_rows WHERE seller_id = $1 AND sku = $2 AND month = $3::date`,
@@ -67,24 +68,35 @@ const readGross = async (
   return { units: row ?? { lost: 0, damaged: 0, missing: 0, returned: 0 }, uncertain: row?.uncertain ?? {} }
 }
 
-/** The evidence of a claim: its arithmetic, the rows of the reports as they came, and the entries of the log in its month. */
-export const readClaimEvidence = async (sql: SqlRunner, claim: ClaimItem): Promise<ClaimEvidence> => {
-  const { sellerId, sku, month, kind } = claim
-  const reasons = await readReasons(sql, sellerId)
+/** SQL: a time as ISO 8601. */
+const isoTime = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`
+
+/** Parts of the evidence that depend on the kind of the claim. */
+type Proof = Pick<ClaimEvidence, 'centers' | 'arithmetic' | 'reportRows'> & { readonly entries: readonly NamedEntry[] }
+
+interface NamedEntry {
+  readonly entry: StoredEntry
+  readonly movement: MovementKind | null
+}
+
+const nameEntries = (entries: readonly StoredEntry[], reasons: ReasonMap): readonly NamedEntry[] =>
+  entries.map((entry) => ({ entry, movement: findMovementKind(entry, reasons) }))
+
+const listCenters = (entries: readonly NamedEntry[]): readonly string[] =>
+  [...new Set(entries.flatMap(({ entry }) => entry.fcName ?? []))].sort()
+
+const proveLoss = async (sql: SqlRunner, claim: ClaimItem, kind: LossKind): Promise<Proof> => {
+  const { sellerId, sku, month } = claim
   const rows = await readReportRows(sql, claim)
   const differences = await readDifferences(sql, claim)
   const gross = await readGross(sql, claim)
   const bounds = sql.findVocabulary(sellerId).calendar.monthBounds(month)
   const entries = [...(await readEntries(sql, sellerId, [{ sku, month, ...bounds }])).values()].flat()
-  const named = entries.map((entry) => ({ entry, movement: findMovementKind(entry, reasons) }))
+  const named = nameEntries(entries, await readReasons(sql, sellerId))
   const row = rows.find((one) => one.month === month)
-  // Of a claim for missing units no entry tells more than another, so all their centers count.
-  const ofKind = named.filter(({ movement }) => kind === 'missing' || movement === kind)
   return {
-    ...{ id: String(claim.id), sellerId, sku, gtin: claim.gtin, month, kind, units: claim.units, certainty: claim.certainty },
-    ...{ value: claim.value, currency: claim.currency, state: claim.state, reference: claim.reference },
-    deadline: claim.deadline?.toISOString() ?? null,
-    centers: [...new Set(ofKind.flatMap(({ entry }) => entry.fcName ?? []))].sort(),
+    // Of a claim for missing units no entry tells more than another, so all their centers count.
+    centers: listCenters(named.filter(({ movement }) => kind === 'missing' || movement === kind)),
     arithmetic: explainClaim({
       ...{ month, sku, kind, units: claim.units, unitPrice: claim.unitPrice, value: claim.value, currency: claim.currency },
       grossUnits: gross.units[kind],
@@ -105,7 +117,43 @@ export const readClaimEvidence = async (sql: SqlRunner, claim: ClaimItem): Promi
       generatedAt: generatedAt?.toISOString() ?? null,
       columns: raw,
     })),
-    logEntries: named.slice(0, maxEntries).map(
+    entries: named,
+  }
+}
+
+const proveInbound = async (sql: SqlRunner, claim: ClaimItem, shipmentId: string): Promise<Proof> => {
+  const { sellerId, sku, units, unitPrice, value, currency } = claim
+  const lines = await sql.query<Omit<InboundNumbers, 'units' | 'unitPrice' | 'value' | 'currency' | 'shipmentId'>>(
+    `SELECT l.sent_units AS "sentUnits", l.received_units::float8 AS "receivedUnits", ${isoTime('l.shipped_at')} AS "shippedAt",
+       ${isoTime('l.delivered_at')} AS "deliveredAt", ${isoTime('l.log_read_up_to')} AS "logReadUpTo",
+       ${isoTime('(SELECT min(o.first_received_at) FROM warehouse.inbound_shipment_lines o WHERE o.seller_id = l.seller_id AND o.shipment_id = l.shipment_id)')}
+         AS "firstReceivedAt"
+     FROM warehouse.inbound_shipment_lines l WHERE l.seller_id = $1 AND l.shipment_id = $2 AND l.sku = $3`,
+    sellerId,
+    shipmentId,
+    sku,
+  )
+  const entries = nameEntries(await readShipmentEntries(sql, sellerId, sku, shipmentId), await readReasons(sql, sellerId))
+  return {
+    centers: listCenters(entries),
+    arithmetic: lines.flatMap((line) => explainInbound({ ...line, shipmentId, units, unitPrice, value, currency })),
+    reportRows: [],
+    entries,
+  }
+}
+
+/** The evidence of a claim: its arithmetic, the rows of the reports as they came, and the entries of the log of its month or of its inbound shipment. */
+export const readClaimEvidence = async (sql: SqlRunner, claim: ClaimItem): Promise<ClaimEvidence> => {
+  const { sellerId, sku, month, kind, shipmentId } = claim
+  const { entries, ...proof } =
+    kind === 'inbound' ? await proveInbound(sql, claim, shipmentId ?? '') : await proveLoss(sql, claim, kind)
+  const payments = await readPaymentsOfClaim(sql, claim.id)
+  return {
+    ...{ id: String(claim.id), sellerId, sku, gtin: claim.gtin, month, kind, units: claim.units, certainty: claim.certainty },
+    ...{ value: claim.value, currency: claim.currency, state: claim.state, reference: claim.reference, shipmentId },
+    deadline: claim.deadline?.toISOString() ?? null,
+    ...proof,
+    logEntries: entries.slice(0, maxEntries).map(
       ({ entry, movement }): EvidenceEntry => ({
         id: entry.id,
         transactionTime: entry.transactionTime.toISOString(),
@@ -119,6 +167,9 @@ export const readClaimEvidence = async (sql: SqlRunner, claim: ClaimItem): Promi
         location: entry.transactionLocation,
       }),
     ),
-    omittedEntries: Math.max(0, named.length - maxEntries),
+    omittedEntries: Math.max(0, entries.length - maxEntries),
+    payments: payments.map(({ lineKey, reportDate, postedOn, description, units, amount, currency }) => ({
+      ...{ lineKey, reportDate, postedOn, description, units, amount, currency },
+    })),
   }
 }

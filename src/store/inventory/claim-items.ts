@@ -14,6 +14,8 @@ export interface ClaimItem {
   /** `YYYY-MM`, by the marketplace's calendar. */
   readonly month: string
   readonly kind: ClaimKind
+  /** The inbound shipment; null: units of the month. */
+  readonly shipmentId: string | null
   readonly units: number
   readonly certainty: ClaimCertainty
   /** The whole log of the SKU was read after each open difference of the month was found, so that a late entry would have settled it. */
@@ -28,6 +30,9 @@ export interface ClaimItem {
   readonly reference: string | null
   readonly filedUnits: number | null
   readonly paidAmount: string | null
+  /** What rows of settlement reports have paid, and the units that they state; null: no row has. */
+  readonly reportedAmount: string | null
+  readonly reportedUnits: number | null
   readonly stateBy: string
   readonly stateChangedAt: Date
   readonly firstSeenAt: Date
@@ -46,23 +51,26 @@ export interface ClaimItemFilter {
   readonly dueBefore: Date | null
 }
 
-interface ItemRow extends Omit<ClaimItem, 'units' | 'filedUnits'> {
+interface ItemRow extends Omit<ClaimItem, 'units' | 'filedUnits' | 'reportedUnits'> {
   readonly units: bigint
   readonly filedUnits: bigint | null
+  readonly reportedUnits: bigint | null
 }
 
 const toItem = (row: ItemRow): ClaimItem => ({
   ...row,
   units: Number(row.units),
   filedUnits: row.filedUnits === null ? null : Number(row.filedUnits),
+  reportedUnits: row.reportedUnits === null ? null : Number(row.reportedUnits),
 })
 
-const itemColumns = `c.id, c.seller_id AS "sellerId", c.sku, coalesce(r.gtin, s.gtin) AS gtin, to_char(c.month, 'YYYY-MM') AS month, c.kind, c.units,
-  c.certainty, NOT EXISTS (
+const itemColumns = `c.id, c.seller_id AS "sellerId", c.sku, coalesce(r.gtin, s.gtin) AS gtin, to_char(c.month, 'YYYY-MM') AS month, c.kind,
+  c.shipment_id AS "shipmentId", c.units, c.certainty, c.kind = 'inbound' OR NOT EXISTS (
     SELECT 1 FROM warehouse.inventory_discrepancies d WHERE d.seller_id = c.seller_id AND d.sku = c.sku AND d.month = c.month AND d.state = 'open'
       AND (s.log_full_at IS NULL OR s.log_full_at < d.first_seen_at OR s.log_pass IS NOT NULL)
   ) AS "logRead", c.unit_price::text AS "unitPrice", c.value::text AS value, c.currency, c.state, c.deadline, c.reference,
-  c.filed_units AS "filedUnits", c.paid_amount::text AS "paidAmount", c.state_by AS "stateBy", c.state_changed_at AS "stateChangedAt",
+  c.filed_units AS "filedUnits", c.paid_amount::text AS "paidAmount", c.reported_amount::text AS "reportedAmount",
+  c.reported_units AS "reportedUnits", c.state_by AS "stateBy", c.state_changed_at AS "stateChangedAt",
   c.first_seen_at AS "firstSeenAt", c.changed_at AS "changedAt"`
 const itemJoins = `LEFT JOIN tallyman.inventory_skus s ON s.seller_id = c.seller_id AND s.sku = c.sku
   LEFT JOIN warehouse.reconciliation_rows r ON r.seller_id = c.seller_id AND r.month = c.month AND r.sku = c.sku`
@@ -192,8 +200,11 @@ export const decideClaim = async (
   return (await readClaimItem(tx, id)) ?? 'not-found'
 }
 
-/** Sets the deadlines of open claims, and expires those that were not filed in time. Returns the number of changed claims. */
-export const reviewClaimDeadlines = async (sql: SqlRunner, { inventoryMs, returnsMs }: ClaimWindows): Promise<number> => {
+/** Sets the deadlines of open claims for units of months, and expires claims that were not filed in time. Returns the number of changed claims. */
+export const reviewClaimDeadlines = async (
+  sql: SqlRunner,
+  { inventoryMs, returnsMs }: Pick<ClaimWindows, 'inventoryMs' | 'returnsMs'>,
+): Promise<number> => {
   const sellers = await sql.query<{ sellerId: string }>(
     `SELECT DISTINCT seller_id AS "sellerId" FROM warehouse.claims WHERE state = 'open'`,
   )
@@ -202,7 +213,7 @@ export const reviewClaimDeadlines = async (sql: SqlRunner, { inventoryMs, return
   for (const [zone, ofZone] of byZone) {
     changed += await sql.execute(
       `WITH due AS (
-         SELECT c.id, CASE WHEN c.kind = 'returned'
+         SELECT c.id, CASE WHEN c.kind = 'inbound' THEN c.deadline WHEN c.kind = 'returned'
            THEN (coalesce((SELECT min(d.earliest_day) FROM warehouse.inventory_discrepancies d WHERE d.seller_id = c.seller_id AND d.sku = c.sku
              AND d.month = c.month AND d.kind = 'returned' AND d.state = 'open'), c.month)::timestamp AT TIME ZONE $2::text)
              + make_interval(secs => $4::float8 / 1000)

@@ -272,6 +272,25 @@ export const readMovements = async (
   return movements
 }
 
+const entryColumns = `e.sku, e.entry_id AS id, e.fc_name AS "fcName", e.changed_units AS "changedUnits",
+  e.transaction_time AS "transactionTime", e.transaction_location AS "transactionLocation", e.transaction_reason_code AS "transactionReasonCode",
+  e.transaction_reason_description AS "transactionReasonDescription", e.transaction_type AS "transactionType", e.shipment_id AS "shipmentId"`
+
+/** The entries of a SKU that name a shipment, oldest first. */
+export const readShipmentEntries = (
+  sql: SqlRunner,
+  sellerId: string,
+  sku: string,
+  shipmentId: string,
+): Promise<readonly StoredEntry[]> =>
+  sql.query<StoredEntry>(
+    `SELECT ${entryColumns} FROM warehouse.inventory_log_entries e
+     WHERE e.seller_id = $1 AND e.sku = $2 AND e.shipment_id = $3 AND e.missing_since IS NULL ORDER BY e.transaction_time, e.entry_id`,
+    sellerId,
+    sku,
+    shipmentId,
+  )
+
 /** The entries of the log of these months, by {@link buildKey}, sorted by time. */
 export const readEntries = async (
   tx: SqlRunner,
@@ -280,11 +299,7 @@ export const readEntries = async (
 ): Promise<ReadonlyMap<string, readonly StoredEntry[]>> => {
   if (months.length === 0) return new Map()
   const entries = await tx.query<StoredEntry & { readonly month: string }>(
-    `SELECT to_char(a.month, 'YYYY-MM') AS month, e.sku, e.entry_id AS id, e.fc_name AS "fcName", e.changed_units AS "changedUnits",
-       e.transaction_time AS "transactionTime", e.transaction_location AS "transactionLocation",
-       e.transaction_reason_code AS "transactionReasonCode", e.transaction_reason_description AS "transactionReasonDescription",
-       e.transaction_type AS "transactionType", e.shipment_id AS "shipmentId"
-     FROM json_to_recordset($2::json) AS a(sku text, month date, "from" timestamptz, "to" timestamptz)
+    `SELECT to_char(a.month, 'YYYY-MM') AS month, ${entryColumns} FROM json_to_recordset($2::json) AS a(sku text, month date, "from" timestamptz, "to" timestamptz)
      JOIN warehouse.inventory_log_entries e ON e.seller_id = $1 AND e.sku = a.sku AND e.transaction_time >= a."from"
        AND e.transaction_time < a."to" AND e.missing_since IS NULL
      ORDER BY e.transaction_time, e.entry_id`,

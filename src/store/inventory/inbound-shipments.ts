@@ -8,8 +8,8 @@ import { lockSkus, recordListedSkus } from './inventory-skus.ts'
 import { readReasons } from './log-reasons.ts'
 
 markTable('warehouse.inbound_shipment_lines', {
-  none: `seller_id shipment_id sku sent_units shipped_at expected_by received_units difference complete_at log_read_up_to state late first_seen_at
-    changed_at`,
+  none: `seller_id shipment_id sku sent_units shipped_at expected_by delivered_at received_units difference first_received_at complete_at
+    log_read_up_to state late first_seen_at changed_at`,
 })
 
 /** Identity of a SKU in an inbound shipment. */
@@ -26,6 +26,8 @@ export interface InboundLine extends InboundLineKey, InboundComparison {
   readonly difference: number
   readonly shippedAt: Date
   readonly expectedBy: Date
+  /** As the event states; null: it does not. */
+  readonly deliveredAt: Date | null
   /** Up to when the log of the SKU was read when the two were compared; null: never. */
   readonly logReadUpTo: Date | null
   readonly firstSeenAt: Date
@@ -33,8 +35,8 @@ export interface InboundLine extends InboundLineKey, InboundComparison {
 }
 
 const columns = `l.seller_id AS "sellerId", l.shipment_id AS "shipmentId", l.sku, l.sent_units AS "sentUnits", l.received_units::float8 AS "receivedUnits",
-  l.difference::float8 AS difference, l.shipped_at AS "shippedAt", l.expected_by AS "expectedBy", l.complete_at AS "completeAt",
-  l.log_read_up_to AS "logReadUpTo", l.state, l.late, l.first_seen_at AS "firstSeenAt", l.changed_at AS "changedAt"`
+  l.difference::float8 AS difference, l.shipped_at AS "shippedAt", l.expected_by AS "expectedBy",
+  l.delivered_at AS "deliveredAt", l.first_received_at AS "firstReceivedAt", l.complete_at AS "completeAt", l.log_read_up_to AS "logReadUpTo", l.state, l.late, l.first_seen_at AS "firstSeenAt", l.changed_at AS "changedAt"`
 
 /**
  * Stores what was sent in a shipment, in place of what an earlier event stated of it, and compares it with the log. Makes the logs of its SKUs due.
@@ -43,7 +45,7 @@ const columns = `l.seller_id AS "sellerId", l.shipment_id AS "shipmentId", l.sku
 export const storeInboundShipment = async (
   tx: Transaction,
   sellerId: string,
-  { shipmentId, shippedAt, expectedBy, lines }: InboundShipment,
+  { shipmentId, shippedAt, expectedBy, deliveredAt, lines }: InboundShipment,
 ): Promise<void> => {
   const skus = lines.map(({ sku }) => sku).sort()
   const reported = skus.map((sku) => ({ sku, gtin: null, moved: true, units: null }))
@@ -56,16 +58,19 @@ export const storeInboundShipment = async (
     skus,
   )
   await tx.execute(
-    `INSERT INTO warehouse.inbound_shipment_lines AS l (seller_id, shipment_id, sku, sent_units, shipped_at, expected_by)
-     SELECT $1, $2, t.sku, t.quantity, $4::timestamptz, $5::timestamptz FROM json_to_recordset($3::json) AS t(sku text, quantity int)
+    `INSERT INTO warehouse.inbound_shipment_lines AS l (seller_id, shipment_id, sku, sent_units, shipped_at, expected_by, delivered_at)
+     SELECT $1, $2, t.sku, t.quantity, $4::timestamptz, $5::timestamptz, $6::timestamptz FROM json_to_recordset($3::json) AS t(sku text, quantity int)
      ON CONFLICT (seller_id, shipment_id, sku) DO UPDATE
-     SET sent_units = excluded.sent_units, shipped_at = excluded.shipped_at, expected_by = excluded.expected_by, changed_at = now()
-     WHERE (l.sent_units, l.shipped_at, l.expected_by) IS DISTINCT FROM (excluded.sent_units, excluded.shipped_at, excluded.expected_by)`,
+     SET sent_units = excluded.sent_units, shipped_at = excluded.shipped_at, expected_by = excluded.expected_by,
+       delivered_at = excluded.delivered_at, changed_at = now()
+     WHERE (l.sent_units, l.shipped_at, l.expected_by, l.delivered_at)
+       IS DISTINCT FROM (excluded.sent_units, excluded.shipped_at, excluded.expected_by, excluded.delivered_at)`,
     sellerId,
     shipmentId,
     JSON.stringify(lines),
     shippedAt.toISOString(),
     expectedBy.toISOString(),
+    deliveredAt?.toISOString() ?? null,
   )
   await reviewInbound(tx, sellerId, skus)
 }
@@ -73,7 +78,15 @@ export const storeInboundShipment = async (
 interface ReviewedLine extends InboundLine {
   /** Up to when the log of the SKU is read now. */
   readonly readNow: Date | null
+  readonly isUnknown: boolean
 }
+
+// A SKU whose log cannot be read either is unknown too.
+const isUnknownSku = `(s.log_read_up_to IS NOT NULL OR s.log_fault IS NOT NULL)
+  AND NOT EXISTS (SELECT FROM warehouse.inventory_log_entries x WHERE x.seller_id = l.seller_id AND x.sku = l.sku)
+  AND NOT EXISTS (SELECT FROM warehouse.order_lines x WHERE x.seller_id = l.seller_id AND x.sku = l.sku)
+  AND NOT EXISTS (SELECT FROM warehouse.reconciliation_rows x WHERE x.seller_id = l.seller_id AND x.sku = l.sku)
+  AND NOT EXISTS (SELECT FROM warehouse.stock_on_hand x WHERE x.seller_id = l.seller_id AND x.sku = l.sku)`
 
 interface ReceiptRow extends LogMovement {
   readonly sku: string
@@ -101,7 +114,7 @@ const readReceipts = (tx: Transaction, sellerId: string, lines: readonly Inbound
  */
 export const reviewInbound = async (tx: Transaction, sellerId: string, skus: readonly string[]): Promise<void> => {
   const lines = await tx.query<ReviewedLine>(
-    `SELECT ${columns}, s.log_read_up_to AS "readNow"
+    `SELECT ${columns}, s.log_read_up_to AS "readNow", coalesce(${isUnknownSku}, false) AS "isUnknown"
      FROM warehouse.inbound_shipment_lines l LEFT JOIN tallyman.inventory_skus s ON s.seller_id = l.seller_id AND s.sku = l.sku
      WHERE l.seller_id = $1 AND l.sku = ANY ($2::text[])`,
     sellerId,
@@ -114,23 +127,23 @@ export const reviewInbound = async (tx: Transaction, sellerId: string, skus: rea
     entries.filter((entry) => findMovementKind(entry, reasons) === 'other'),
     lineName,
   )
-  const compared = lines.map(({ sku, shipmentId, sentUnits: units, shippedAt, expectedBy, readNow: logReadUpTo }) => ({
+  const compared = lines.map(({ sku, shipmentId, sentUnits: units, expectedBy, readNow: logReadUpTo, isUnknown }) => ({
     ...{ sku, shipmentId, logReadUpTo },
     ...compareInbound(
-      { units, shippedAt, expectedBy, logReadUpTo },
+      { units, expectedBy, logReadUpTo, isUnknown },
       (receipts.get(lineName({ sku, shipmentId })) ?? []).map(({ changedUnits, at }) => ({ units: changedUnits, at })),
     ),
   }))
   await tx.execute(
     `UPDATE warehouse.inbound_shipment_lines l
-     SET received_units = t."receivedUnits", complete_at = t."completeAt", state = t.state, late = t.late, log_read_up_to = t."logReadUpTo",
+     SET received_units = t."receivedUnits", first_received_at = t."firstReceivedAt", complete_at = t."completeAt", state = t.state, late = t.late, log_read_up_to = t."logReadUpTo",
        changed_at = CASE WHEN (l.received_units, l.complete_at, l.state, l.late) IS DISTINCT FROM (t."receivedUnits", t."completeAt", t.state, t.late)
          THEN now() ELSE l.changed_at END
-     FROM json_to_recordset($2::json) AS t(sku text, "shipmentId" text, "receivedUnits" bigint, "completeAt" timestamptz, state text, late boolean,
+     FROM json_to_recordset($2::json) AS t(sku text, "shipmentId" text, "receivedUnits" bigint, "firstReceivedAt" timestamptz, "completeAt" timestamptz, state text, late boolean,
        "logReadUpTo" timestamptz)
      WHERE l.seller_id = $1 AND l.shipment_id = t."shipmentId" AND l.sku = t.sku
-       AND (l.received_units, l.complete_at, l.state, l.late, l.log_read_up_to)
-         IS DISTINCT FROM (t."receivedUnits", t."completeAt", t.state, t.late, t."logReadUpTo")`,
+       AND (l.received_units, l.first_received_at, l.complete_at, l.state, l.late, l.log_read_up_to)
+         IS DISTINCT FROM (t."receivedUnits", t."firstReceivedAt", t."completeAt", t.state, t.late, t."logReadUpTo")`,
     sellerId,
     JSON.stringify(compared),
   )
@@ -141,7 +154,8 @@ export interface InboundFilter {
   readonly sellerId: SellerFilter
   readonly shipmentId: string | null
   readonly sku: string | null
-  readonly state: InboundLine['state'] | null
+  /** Any of these states. */
+  readonly states: readonly InboundLine['state'][] | null
   readonly late: boolean | null
 }
 
@@ -155,13 +169,13 @@ export const listInboundLines = async (
   const rows = await sql.query<InboundLine>(
     `SELECT ${columns} FROM warehouse.inbound_shipment_lines l
      WHERE ($1::text[] IS NULL OR l.seller_id = ANY ($1::text[])) AND ($2::text IS NULL OR l.shipment_id = $2::text)
-       AND ($3::text IS NULL OR l.sku = $3::text) AND ($4::text IS NULL OR l.state = $4::text) AND ($5::boolean IS NULL OR l.late = $5::boolean)
+       AND ($3::text IS NULL OR l.sku = $3::text) AND ($4::text[] IS NULL OR l.state = ANY ($4::text[])) AND ($5::boolean IS NULL OR l.late = $5::boolean)
        AND ($6::text IS NULL OR (l.seller_id, l.shipment_id, l.sku) > ($6::text, $7::text, $8::text))
      ORDER BY l.seller_id, l.shipment_id, l.sku LIMIT $9::int`,
     toSellerIds(filter.sellerId),
     filter.shipmentId,
     filter.sku,
-    filter.state,
+    filter.states,
     filter.late,
     after?.sellerId ?? null,
     after?.shipmentId ?? null,
@@ -170,3 +184,29 @@ export const listInboundLines = async (
   )
   return buildPage(rows, limit, ({ sellerId, shipmentId, sku }) => ({ sellerId, shipmentId, sku }))
 }
+
+/** Short inbound shipments of a seller that nobody has dealt with, and those with a SKU that is not known. */
+export interface OpenInbound {
+  readonly sellerId: string
+  /** Shipments. */
+  readonly count: number
+  readonly missingUnits: number
+  readonly unknownSkus: number
+}
+
+/**
+ * Inbound shipments with a SKU that is short or not known, by seller. A line counts until its claim is filed, refused or expired, and only if its units were
+ * expected within this time.
+ */
+export const findOpenInbound = (sql: SqlRunner, withinMs: number): Promise<readonly OpenInbound[]> =>
+  sql.query<OpenInbound>(
+    `SELECT l.seller_id AS "sellerId", count(DISTINCT l.shipment_id)::int AS count,
+       coalesce(sum(-l.difference) FILTER (WHERE l.state = 'short'), 0)::float8 AS "missingUnits",
+       (count(*) FILTER (WHERE l.state = 'unknown-sku'))::int AS "unknownSkus"
+     FROM warehouse.inbound_shipment_lines l
+     WHERE l.difference < 0 AND l.state IN ('short', 'unknown-sku') AND l.expected_by > now() - make_interval(secs => $1::float8 / 1000)
+       AND NOT EXISTS (SELECT FROM warehouse.claims c WHERE c.seller_id = l.seller_id AND c.shipment_id = l.shipment_id AND c.sku = l.sku
+         AND c.state NOT IN ('open', 'withdrawn'))
+     GROUP BY l.seller_id ORDER BY 1`,
+    withinMs,
+  )

@@ -63,15 +63,24 @@ export const hasSettlementOrders = async (sql: SqlRunner, sellerId: string): Pro
   return rows.length > 0
 }
 
-interface Period {
-  readonly from: string | null
-  readonly before: string | null
+/** Shipped units that are searched for unpaid ones. */
+export interface DueSearch {
+  /** ISO 8601: when the units were shipped. */
+  readonly from: string
+  readonly before: string
+  /** ISO 8601: when the search began. What is stored later is searched for by the next one. */
+  readonly begunAt: string
 }
 
-/** The beginnings of the oldest and the newest report; null: some rows cannot be read, or are being read. */
-const readPeriod = async (sql: SqlRunner, sellerId: string, stream: string): Promise<Period | null> => {
-  const [period] = await sql.query<Period & { readonly whole: boolean }>(
-    `SELECT min(period_start)::text AS from, max(period_start)::text AS before,
+/** The due search of a stream that has read its reports; null: some rows cannot be read, or are being read. */
+export const planDueSearch = async (sql: SqlRunner, sellerId: string, stream: string): Promise<DueSearch | null> => {
+  const [period] = await sql.query<{
+    readonly from: string | null
+    readonly before: string | null
+    readonly whole: boolean
+    readonly now: Date
+  }>(
+    `SELECT min(period_start)::text AS from, max(period_start)::text AS before, now() AS now,
        NOT EXISTS (SELECT FROM tallyman.quarantined_records q WHERE q.seller_id = $1 AND q.resource = 'settlements' AND q.state = 'open')
        AND NOT EXISTS (SELECT FROM tallyman.sync_states s
          WHERE s.seller_id = $1 AND s.resource = 'settlements' AND s.stream <> $2 AND s.cursor IS NOT NULL) AS whole
@@ -79,7 +88,43 @@ const readPeriod = async (sql: SqlRunner, sellerId: string, stream: string): Pro
     sellerId,
     stream,
   )
-  return period?.whole === true ? period : null
+  if (period?.whole !== true || period.from === null || period.before === null) return null
+  const { calendar } = sql.findVocabulary(sellerId)
+  return {
+    from: calendar.midnight(period.from).toISOString(),
+    before: calendar.midnight(period.before).toISOString(),
+    begunAt: period.now.toISOString(),
+  }
+}
+
+/** Shipments that one transaction searches. */
+const partSize = 20_000
+
+/** A shipment becomes visible at most this long after the time that it was stored with. */
+const storeMargin = `interval '10 minutes'`
+
+/** SQL: shipments `s` of the search that no earlier one has covered; parameters $1 to $3: the seller, from, before. */
+const unsearched = `warehouse.shipments s WHERE s.seller_id = $1 AND s.shipped_at >= $2::timestamptz AND s.shipped_at < $3::timestamptz
+  AND NOT EXISTS (SELECT FROM tallyman.settlement_periods k WHERE k.seller_id = $1 AND s.shipped_at >= k.due_from AND s.shipped_at < k.due_before
+    AND s.first_seen_at < k.checked_at - ${storeMargin})`
+
+/** The last order of the next part of a search, by id, after this one; null: it is the last part. */
+export const findPartEnd = async (
+  sql: SqlRunner,
+  sellerId: string,
+  { from, before }: DueSearch,
+  after: string,
+  shipments = partSize,
+): Promise<string | null> => {
+  const [row] = await sql.query<{ readonly id: string }>(
+    `SELECT s.purchase_order_id AS id FROM ${unsearched} AND s.purchase_order_id > $4 ORDER BY 1 OFFSET $5::int LIMIT 1`,
+    sellerId,
+    from,
+    before,
+    after,
+    shipments - 1,
+  )
+  return row?.id ?? null
 }
 
 /** SQL: the order line `l` has shipped units that no row has paid. OFFSET 0 forces one lookup for each order, regardless of statistics. */
@@ -88,44 +133,49 @@ const isUnpaid = `l.shipped > coalesce((SELECT sum(r.quantity)
   WHERE r.movement = 'sale' AND r.component = 'price' AND r.missing_since IS NULL
     AND (r.sku IS NULL OR l.sku IS NULL OR lower(r.sku) = lower(l.sku))), 0)`
 
-/** A shipment becomes visible at most this long after the time that it was stored with. */
-const storeMargin = `interval '10 minutes'`
-
 const noteAgain = 'ON CONFLICT (seller_id, purchase_order_id) DO UPDATE SET waiting = false'
 
 /**
- * Notes orders that are to be compared without new rows: orders whose payment has become due since the last call, or that were stored since, and is not complete, orders with open
- * differences, and orders whose rows were stored before them. Call it when a stream has read its reports. Units are due when they were shipped before the
- * newest report began, because payment may come a report later.
+ * Notes the orders of a part of a search, after the first id up to the second one (null: to the end), whose payment is due and not complete. Units are due when
+ * they were shipped before the newest report began, because payment may come a report later.
  */
-export const noteDueSettlements = async (tx: Transaction, sellerId: string, stream: string): Promise<void> => {
-  const period = await readPeriod(tx, sellerId, stream)
-  if (period?.from && period.before) {
-    const { calendar } = tx.findVocabulary(sellerId)
-    const from = calendar.midnight(period.from).toISOString()
-    const before = calendar.midnight(period.before).toISOString()
-    await tx.execute(
-      `WITH known AS (SELECT * FROM tallyman.settlement_periods WHERE seller_id = $1)
-       INSERT INTO tallyman.settlement_orders (seller_id, purchase_order_id)
-       SELECT DISTINCT s.seller_id, s.purchase_order_id FROM warehouse.shipments s
-       JOIN warehouse.order_lines l USING (seller_id, purchase_order_id, line_number)
-       WHERE s.seller_id = $1 AND s.shipped_at >= $2::timestamptz AND s.shipped_at < $3::timestamptz
-         AND NOT EXISTS (SELECT FROM known k WHERE s.shipped_at >= k.due_from AND s.shipped_at < k.due_before
-           AND s.first_seen_at < k.checked_at - ${storeMargin})
-         AND ${isUnpaid}
-       ORDER BY 2 ${noteAgain}`,
-      sellerId,
-      from,
-      before,
-    )
-    await tx.execute(
-      `INSERT INTO tallyman.settlement_periods (seller_id, due_from, due_before, checked_at) VALUES ($1, $2::timestamptz, $3::timestamptz, now())
-       ON CONFLICT (seller_id) DO UPDATE SET due_from = excluded.due_from, due_before = excluded.due_before, checked_at = now()`,
-      sellerId,
-      from,
-      before,
-    )
-  }
+export const noteDuePart = async (
+  tx: Transaction,
+  sellerId: string,
+  { from, before }: DueSearch,
+  after: string,
+  upTo: string | null,
+): Promise<void> => {
+  await tx.execute(
+    `INSERT INTO tallyman.settlement_orders (seller_id, purchase_order_id)
+     SELECT DISTINCT u.seller_id, u.purchase_order_id
+     FROM (SELECT s.* FROM ${unsearched} AND s.purchase_order_id > $4 AND ($5::text IS NULL OR s.purchase_order_id <= $5::text)) u
+     JOIN warehouse.order_lines l USING (seller_id, purchase_order_id, line_number)
+     WHERE ${isUnpaid}
+     ORDER BY 2 ${noteAgain}`,
+    sellerId,
+    from,
+    before,
+    after,
+    upTo,
+  )
+}
+
+/** Ends a search: later ones leave out what it has covered. */
+export const endDueSearch = async (tx: Transaction, sellerId: string, { from, before, begunAt }: DueSearch): Promise<void> => {
+  await tx.execute(
+    `INSERT INTO tallyman.settlement_periods (seller_id, due_from, due_before, checked_at)
+     VALUES ($1, $2::timestamptz, $3::timestamptz, $4::timestamptz)
+     ON CONFLICT (seller_id) DO UPDATE SET due_from = excluded.due_from, due_before = excluded.due_before, checked_at = excluded.checked_at`,
+    sellerId,
+    from,
+    before,
+    begunAt,
+  )
+}
+
+/** Notes orders with open differences, and orders whose rows were stored before them. */
+export const noteKnownSettlements = async (tx: Transaction, sellerId: string): Promise<void> => {
   await tx.execute(
     `INSERT INTO tallyman.settlement_orders (seller_id, purchase_order_id)
      SELECT DISTINCT seller_id, coalesce(purchase_order_id, '${noOrder}') FROM warehouse.settlement_differences

@@ -1,4 +1,5 @@
 import type { SettlementComponent, SettlementMovement } from '../../domain/settlements/movement.ts'
+import type { ReimbursedUnits } from '../../domain/settlements/reimbursements.ts'
 import type { SqlRunner } from '../db/database.ts'
 import { type ListedStore, listedStore } from '../versioned/listed-records.ts'
 import { customerOrder, markTable } from '../versioned/table-marks.ts'
@@ -41,6 +42,8 @@ export interface StoredSettlementLine {
   readonly productTaxCode: string | null
   readonly movement: SettlementMovement
   readonly component: SettlementComponent
+  /** Null: the row is no reimbursement. */
+  readonly reimburses: ReimbursedUnits | null
   /** A fraction; null: the row states none. */
   readonly commissionRate: string | null
 }
@@ -50,7 +53,7 @@ const settlementLines: ListedStore<StoredSettlementLine> = listedStore({
   personalData: {
     none: `seller_id line_key report_date row_number transaction_type description reason transaction_key posted_on period_start period_end
       amount amount_type total_payable currency quantity purchase_order_id purchase_order_line customer_order_line sku gtin product_name
-      fulfillment_type shipping_method contract_category product_type product_tax_code movement component commission_rate missing_since raw_hash
+      fulfillment_type shipping_method contract_category product_type product_tax_code movement component commission_rate reimburses missing_since raw_hash
       observed_at first_seen_at changed_at`,
     reference: {
       customer_order_id: customerOrder,
@@ -90,6 +93,7 @@ const settlementLines: ListedStore<StoredSettlementLine> = listedStore({
     'movement text',
     'component text',
     'commission_rate numeric',
+    'reimburses text',
   ],
   row: (line: StoredSettlementLine) => ({
     report_date: line.reportDate,
@@ -121,6 +125,7 @@ const settlementLines: ListedStore<StoredSettlementLine> = listedStore({
     movement: line.movement,
     component: line.component,
     commission_rate: line.commissionRate,
+    reimburses: line.reimburses,
   }),
   identity: {
     of: ({ reportDate, row }) => ({ reportDate, row }),

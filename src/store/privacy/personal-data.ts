@@ -180,8 +180,8 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
     },
   },
   'warehouse.claims': {
-    none: `id seller_id sku month kind units certainty unit_price value currency state deadline reference filed_units paid_amount state_by
-      state_changed_at first_seen_at changed_at`,
+    none: `id seller_id sku month kind units certainty unit_price value currency state deadline reference filed_units paid_amount reported_amount
+      reported_units shipment_id state_by state_changed_at first_seen_at changed_at`,
   },
   'warehouse.inventory_discrepancies': {
     none: `id seller_id sku gtin month kind report_units expected_units difference log_verdict log_certainty log_entry_ids log_entries log_copied_units

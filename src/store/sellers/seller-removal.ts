@@ -40,6 +40,7 @@ export const sellerTables = {
     'tallyman.claim_rows',
     'tallyman.claim_totals',
     'warehouse.claims',
+    'warehouse.claim_payments',
     'tallyman.unread_report_skus',
     'tallyman.erp_event',
   ],

@@ -1,5 +1,12 @@
 import { settlementsEndpoint } from '../../../src/clients/marketplace/reports/settlements.ts'
 import type { Database } from '../../../src/store/db/database.ts'
+import {
+  endDueSearch,
+  findPartEnd,
+  noteDuePart,
+  noteKnownSettlements,
+  planDueSearch,
+} from '../../../src/store/orders/settlement-orders.ts'
 import { settlementStore } from '../../../src/store/orders/settlements.ts'
 import { readable } from './records.ts'
 
@@ -40,3 +47,19 @@ export const reportRow = (
   'Transaction Key': `key-${order}-${line}`,
   'Transaction Posted Timestamp': '03/10/2026',
 })
+
+/** Notes the orders to compare, as a stream does that has read its reports, so many shipments at once. */
+export const noteDueSettlements = async (database: Database, sellerId: string, shipments?: number): Promise<void> => {
+  const due = await planDueSearch(database, sellerId, 'recent')
+  let after: string | null = ''
+  while (due !== null && after !== null) {
+    const from: string = after
+    const upTo: string | null = await findPartEnd(database, sellerId, due, from, shipments)
+    await database.transaction((tx) => noteDuePart(tx, sellerId, due, from, upTo))
+    after = upTo
+  }
+  await database.transaction(async (tx) => {
+    if (due !== null) await endDueSearch(tx, sellerId, due)
+    await noteKnownSettlements(tx, sellerId)
+  })
+}

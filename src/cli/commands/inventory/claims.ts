@@ -40,6 +40,7 @@ const evidenceSchema: z.ZodType<{ readonly items: readonly ClaimEvidence[] }> = 
       state: z.string(),
       deadline: text,
       reference: text,
+      shipmentId: text,
       centers: z.array(z.string()),
       arithmetic: z.array(z.string()),
       reportRows: z.array(
@@ -49,6 +50,12 @@ const evidenceSchema: z.ZodType<{ readonly items: readonly ClaimEvidence[] }> = 
         z.looseObject({
           ...{ id: z.string(), transactionTime: z.string(), changedUnits: z.number(), movement: z.string(), fcName: text },
           ...{ shipmentId: text, type: text, reasonCode: text, reasonDescription: text, location: text },
+        }),
+      ),
+      payments: z.array(
+        z.looseObject({
+          ...{ lineKey: z.string(), reportDate: z.string(), postedOn: text, description: text, units: z.number().nullable() },
+          ...{ amount: z.string(), currency: text },
         }),
       ),
       omittedEntries: z.number(),
@@ -94,6 +101,45 @@ export const listClaims = async (
   if (more) printMessage(terminal, 'there are more; --limit shows them')
 }
 
+const paymentSchema = z.looseObject({
+  ...{ sellerId: z.string(), lineKey: z.string(), claimId: z.union([z.string(), z.number()]).nullable(), problem: text },
+  ...{ reimburses: z.string(), sku: text, amount: z.string(), currency: text, units: z.number().nullable(), postedOn: text },
+})
+
+/** `tallyman claims payments`: reimbursements of settlement reports, with their claims. */
+export const listClaimPayments = async (
+  { terminal, daemon }: CliContext,
+  query: { readonly sellerId: string | null; readonly assigned: boolean | null; readonly limit: number },
+): Promise<void> => {
+  const { limit, ...filter } = query
+  const { items, more } = await readList(daemon, '/v1/claims/payments', paymentSchema, limit, filter)
+  if (terminal.json) return printJson(terminal, { items, more })
+  printTable(
+    terminal,
+    [
+      { heading: 'row' },
+      { heading: 'sku' },
+      { heading: 'for' },
+      { heading: 'units', align: 'right' },
+      { heading: 'amount', align: 'right' },
+      { heading: 'posted' },
+      { heading: 'claim' },
+      { heading: 'seller' },
+    ],
+    items.map((payment) => [
+      payment.lineKey,
+      payment.sku ?? '',
+      payment.reimburses,
+      payment.units === null ? '' : String(payment.units),
+      `${payment.amount} ${payment.currency ?? ''}`,
+      payment.postedOn ?? '',
+      payment.claimId === null ? (payment.problem ?? '') : String(payment.claimId),
+      payment.sellerId,
+    ]),
+  )
+  if (more) printMessage(terminal, 'there are more; --limit shows them')
+}
+
 /** `tallyman claims show`: a claim with its evidence. */
 export const showClaim = async ({ terminal, daemon }: CliContext, id: string): Promise<void> => {
   const path = `/v1/claims/${encodeURIComponent(id)}`
@@ -108,6 +154,12 @@ export const showClaim = async ({ terminal, daemon }: CliContext, id: string): P
     const paid = claim.paidAmount === null ? '' : `; paid ${claim.paidAmount} ${claim.currency ?? ''}`
     print(terminal, `filed with ${claim.filedUnits} units${reference}${paid}`)
   } else if (claim.deadline !== null) print(terminal, `to be filed by ${claim.deadline}`)
+  for (const { lineKey, postedOn, description, units, amount, currency } of evidence?.payments ?? [])
+    print(
+      terminal,
+      `paid by row ${lineKey}${postedOn === null ? '' : ` of ${postedOn}`}: ${description ?? 'reimbursement'}, ` +
+        `${units === null ? 'units not stated' : `${units} units`}, ${amount} ${currency ?? ''}`,
+    )
   if (!claim.logRead) print(terminal, 'the log of the SKU has not been read in full since the difference was found')
   for (const line of evidence?.arithmetic ?? []) print(terminal, `  ${line}`)
   printTable(

@@ -1,4 +1,5 @@
 import type { SettlementComponent, SettlementMovement } from '../../../domain/settlements/movement.ts'
+import type { ReimbursedUnits } from '../../../domain/settlements/reimbursements.ts'
 
 // The words of settlement reports (public facts, section 13, and published copies of reports of the live service). All are compared without case.
 
@@ -52,6 +53,7 @@ const feeDescriptions = lowerCase([
   'WFS RC_InventoryDisposalFee',
   'WFS LostInventory',
   'WFS FoundInventory',
+  'WFS DamageInWarehouse',
   'WMSC Logistics Services',
   'Walmart Shipping Label Service Charge',
   'Walmart Product Advertising',
@@ -59,6 +61,14 @@ const feeDescriptions = lowerCase([
   'Review Accelerator',
   'Business initiated discrete partner credit',
   'Misc Invoices',
+])
+
+/** Descriptions of reimbursements. */
+const reimbursements: ReadonlyMap<string, ReimbursedUnits> = new Map([
+  ['wfs lostinventory', 'lost'],
+  ['wfs damageinwarehouse', 'damaged'],
+  ['wfs refund', 'returned'],
+  ['wfs foundinventory', 'found'],
 ])
 
 /** Some texts are within quotation marks, with spaces. */
@@ -83,12 +93,17 @@ const findComponent = (movement: SettlementMovement, { description, amountType }
   return components.get(type) ?? (feeTypes.has(type) ? 'fee' : 'unknown')
 }
 
-/** What a row moves money for, and which part of it the row is. */
+/** What a row moves money for, which part of it the row is, and which units it reimburses (null: none). */
 export const classifyRow = (
   words: RowWords,
-): { readonly movement: SettlementMovement; readonly component: SettlementComponent } => {
+): {
+  readonly movement: SettlementMovement
+  readonly component: SettlementComponent
+  readonly reimburses: ReimbursedUnits | null
+} => {
   const movement = findMovement(words)
-  return { movement, component: findComponent(movement, words) }
+  const reimburses = movement === 'other' ? (reimbursements.get(normalize(words.description)) ?? null) : null
+  return { movement, component: findComponent(movement, words), reimburses }
 }
 
 /** The rate of a commission as a fraction, from `15`, `15%` or `0.15`; null: the row states none. */

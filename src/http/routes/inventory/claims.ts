@@ -11,14 +11,15 @@ import {
   listClaimItems,
   readClaimItem,
 } from '../../../store/inventory/claim-items.ts'
+import { listClaimPayments } from '../../../store/inventory/claim-payments.ts'
 import { type App, problems } from '../../app.ts'
 import { resolveActor, resolveSellerFilter } from '../../auth/caller.ts'
 import { csvType } from '../../csv.ts'
 import { Problem } from '../../problems.ts'
-import { buildList, skuFilter, textFilter, toSchema } from '../../schemas/lists.ts'
+import { buildList, flagSchema, skuFilter, textFilter, toSchema } from '../../schemas/lists.ts'
 import { monthSchema } from '../../schemas/months.ts'
 import { bigintKey } from '../../schemas/paging.ts'
-import { actorSchema, claimEvidenceSchema, claimItemSchema } from '../../schemas/schemas.ts'
+import { actorSchema, claimEvidenceSchema, claimItemSchema, claimPaymentSchema } from '../../schemas/schemas.ts'
 import type { RouteParts } from '../parts.ts'
 
 const kind = z.enum(claimKinds).optional().meta({ description: 'Of this kind.' })
@@ -31,6 +32,13 @@ const items = buildList('claim-items', claimItemSchema, bigintKey, {
   kind,
   state: state.default('open'),
   dueTo: toSchema('To be filed'),
+})
+
+const payments = buildList('claim-payments', claimPaymentSchema, z.object({ sellerId: z.string(), lineKey: z.string() }), {
+  sellerId: textFilter('Of this seller.'),
+  sku: skuFilter('Of this SKU.'),
+  claimId: bigintKey.optional().meta({ description: 'Of this claim.' }),
+  assigned: flagSchema.optional().meta({ description: 'Whether it is known which claim the row pays.' }),
 })
 
 /** Why each decision is refused, after `Claim ID `, and what to do. */
@@ -93,7 +101,7 @@ export const claimRoutes = (app: App, { services }: RouteParts): void => {
     config: { needs: ['read', 'own'] },
     schema: {
       tags: ['inventory'],
-      summary: 'Claims with their state: one for each SKU, month and kind, newest first',
+      summary: 'Claims with their state: one for each SKU, month and kind, or inbound shipment, newest first',
       querystring: items.querystring,
       response: items.response,
     },
@@ -108,6 +116,29 @@ export const claimRoutes = (app: App, { services }: RouteParts): void => {
         dueBefore: query.dueTo ?? null,
       }
       return items.answer(request, reply, (after, limit) => listClaimItems(database, filter, after, limit))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/claims/payments',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['inventory'],
+      summary:
+        'Rows of settlement reports that reimburse units, with the claim that each pays, by seller and newest report first',
+      querystring: payments.querystring,
+      response: payments.response,
+    },
+    handler: (request, reply) => {
+      const { query, caller } = request
+      const filter = {
+        sellerId: resolveSellerFilter(caller, query.sellerId),
+        sku: query.sku ?? null,
+        claimId: query.claimId ?? null,
+        assigned: query.assigned ?? null,
+      }
+      return payments.answer(request, reply, (after, limit) => listClaimPayments(database, filter, after, limit))
     },
   })
 

@@ -6,8 +6,17 @@ import {
   settlementsEndpoint,
 } from '../../../clients/marketplace/reports/settlements.ts'
 import { pollIntervals } from '../../../domain/sync/intervals.ts'
+import { reviewClaimPayments } from '../../../store/inventory/claim-payments.ts'
 import { reviewSettlements } from '../../../store/orders/settlement-differences.ts'
-import { hasSettlementOrders, isReadByOthers, noteDueSettlements } from '../../../store/orders/settlement-orders.ts'
+import {
+  endDueSearch,
+  findPartEnd,
+  hasSettlementOrders,
+  isReadByOthers,
+  noteDuePart,
+  noteKnownSettlements,
+  planDueSearch,
+} from '../../../store/orders/settlement-orders.ts'
 import { findSettlementLinesAfter, settlementStore } from '../../../store/orders/settlements.ts'
 import { resource } from '../engine/resource.ts'
 import type { StreamContext } from '../engine/stream.ts'
@@ -23,9 +32,16 @@ const cursorShape = z.object({
 })
 type Cursor = z.infer<typeof cursorShape>
 
-/** Place of the walk between two pages, or after them: then orders are compared, in numbered steps. Null: the reports are not listed yet. */
-const placeShape = z.union([cursorShape, z.object({ review: z.int() })]).nullable()
+/** A search for orders whose payment is due, after this order. */
+const searchShape = z.object({ from: z.string(), before: z.string(), begunAt: z.string(), after: z.string() })
+
+/**
+ * Place of the walk between two pages, or after them: then orders whose payment is due are searched for, and orders are compared, in numbered steps. Null: the
+ * reports are not listed yet.
+ */
+const placeShape = z.union([cursorShape, z.object({ search: searchShape.nullable() }), z.object({ review: z.int() })]).nullable()
 type Place = z.infer<typeof placeShape>
+type Review = WalkPage<SettlementLine, Place>
 
 const begin = (dates: readonly string[]): Place =>
   dates.length === 0 ? { review: 0 } : { dates: [...dates], offset: 0, rows: 0, currency: null }
@@ -80,24 +96,49 @@ const readNext = async (
   return { answers: [page], records, next: begin(others), missing: gone, answered: [rest] }
 }
 
+/** Ends the walk while another stream reads reports: it compares orders when it has read them. */
+const readByOthers: Review = { answers: [], next: null }
+
 /**
- * One step of comparing orders with the rows of reports: first the due ones are noted, then they are compared, some in each step. A step is planned while
- * the one before it is stored, so the first two do not end the walk. Nothing is compared while another stream reads reports: it does so when it has read them.
+ * One step of searching for orders whose payment is due, by their ids. A step is planned while the one before it is stored, so the search is planned when the
+ * last page is stored: after one step that does nothing.
  */
-const review = async (
+const search = async (
   { client, database }: StreamContext,
   stream: string,
-  number: number,
-): Promise<WalkPage<SettlementLine, Place>> => {
+  place: z.infer<typeof searchShape> | null,
+): Promise<Review> => {
   const { sellerId } = client
-  if (await isReadByOthers(database, sellerId, stream)) return { answers: [], next: null }
+  if (await isReadByOthers(database, sellerId, stream)) return readByOthers
+  const planned = place ?? (await planDueSearch(database, sellerId, stream))
+  if (planned === null) return { answers: [], next: { review: 1 }, inSameTransaction: (tx) => noteKnownSettlements(tx, sellerId) }
+  const { after, ...due } = { after: '', ...planned }
+  const upTo = await findPartEnd(database, sellerId, due, after)
+  return {
+    answers: [],
+    next: upTo === null ? { review: 1 } : { search: { ...due, after: upTo } },
+    inSameTransaction: async (tx) => {
+      await noteDuePart(tx, sellerId, due, after, upTo)
+      if (upTo !== null) return
+      await endDueSearch(tx, sellerId, due)
+      await noteKnownSettlements(tx, sellerId)
+    },
+  }
+}
+
+/** One step of comparing some orders with the rows of reports. The last one assigns reimbursements to claims. */
+const review = async ({ client, database }: StreamContext, stream: string, number: number): Promise<Review> => {
+  const { sellerId } = client
+  if (await isReadByOthers(database, sellerId, stream)) return readByOthers
+  if (number === 0) return { answers: [], next: { search: null } }
+  // The step before the first one may not be stored yet.
   const isLast = number > 1 && !(await hasSettlementOrders(database, sellerId))
   return {
     answers: [],
     next: isLast ? null : { review: number + 1 },
     inSameTransaction: async (tx) => {
-      if (number === 0) await noteDueSettlements(tx, sellerId, stream)
-      else await reviewSettlements(tx, sellerId)
+      await reviewSettlements(tx, sellerId)
+      if (isLast) await reviewClaimPayments(tx, sellerId)
     },
   }
 }
@@ -111,7 +152,9 @@ const step =
     { after }: WalkStep<Place>,
     options: CallOptions,
   ): Promise<WalkPage<SettlementLine, Place> | null> => {
-    if (after !== null) return 'review' in after ? review(context, stream, after.review) : await readNext(context, after, options)
+    if (after !== null && 'review' in after) return review(context, stream, after.review)
+    if (after !== null && 'search' in after) return search(context, stream, after.search)
+    if (after !== null) return readNext(context, after, options)
     const listed = await context.client.of(settlementsEndpoint).dates(options)
     return { answers: [listed], next: begin(choose(listed.dates)) }
   }
