@@ -767,7 +767,7 @@ export interface paths {
         put?: never;
         /**
          * End the shadow mode of a seller
-         * @description From now on its commands are sent. Open predictions end and are never sent: what the other system did is not repeated. The decision wins over the setting `MODE`. Refused with `shadow-differs` while orders differ from their predictions, unless `force` is true. Needs the scope `operate`.
+         * @description From now on its commands are sent. Open predictions end and are never sent: what the other system did is not repeated. The decision wins over the setting `MODE`. Refused with `shadow-differs` while orders differ from their predictions, or while every prediction is pending, unless `force` is true. Needs the scope `operate`.
          */
         post: operations["goLiveSeller"];
         delete?: never;
@@ -12353,7 +12353,7 @@ export interface operations {
                     actor?: string;
                     /** @description Why. */
                     reason: string;
-                    /** @description Go live although orders differ from their predictions. */
+                    /** @description Go live although orders differ from their predictions, or none has been compared. */
                     force?: boolean;
                 };
             };

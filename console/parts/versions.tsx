@@ -88,7 +88,7 @@ export const VersionSlider = ({ address, versions }: { readonly address: Address
 export const PastNotice = ({ address, at }: { readonly address: Address; readonly at: string }) => (
   <div class="notice warn" role="status">
     <p>
-      <strong>You are looking at the past:</strong> the order as it was known at{' '}
+      <strong>You are looking at the past:</strong> the order as of{' '}
       {Number.isNaN(Date.parse(at)) ? <span class="whole">{at}</span> : <Time at={at} />}.
     </p>
     <a href={withParameters(address, { at: '' })}>Back to now</a>

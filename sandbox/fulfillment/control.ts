@@ -13,7 +13,7 @@ import { compare, NoSuchPlace, plant, repair } from './planted.ts'
 import { generationAt } from './report-period.ts'
 import { keepReportSettings, readReportSettings, reportSettings } from './report-settings.ts'
 import { liveOn, nextGtin } from './simulation.ts'
-import { plantDifference, stockBody } from './stock.ts'
+import { listPlantedStock, plantDifference, stockBody } from './stock.ts'
 import type { LogFilter } from './store.ts'
 
 const seller = { sellerId: z.string().min(1).optional() }
@@ -77,6 +77,15 @@ const discrepancyBody = z.strictObject({
 })
 const sellerQuery = z.object(seller)
 const idParameter = z.object({ id: z.coerce.number().int().min(1) })
+
+/** What is planted in the inventory of a seller, lived up to now. */
+export const viewPlantedInventory = (world: World, sellerId: string) => {
+  liveOn(world, sellerId, world.clock.now())
+  return {
+    inventoryDiscrepancies: world.discrepancies.list(sellerId).map((discrepancy) => view(world, discrepancy)),
+    stockDifferences: listPlantedStock(world, sellerId),
+  }
+}
 
 /** Control routes of the fulfilment service. */
 export const registerFulfillmentControl = (app: FastifyInstance, world: World, life: Life): void => {

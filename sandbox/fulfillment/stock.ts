@@ -46,6 +46,15 @@ export const stockBody = z.strictObject({
 const differences = z.record(z.string(), z.number().int())
 const buildKey = (sellerId: string): string => `stock:${sellerId}`
 
+/** The planted differences of a seller, by SKU. */
+export const listPlantedStock = (
+  { meta }: World,
+  sellerId: string,
+): readonly { readonly sku: string; readonly difference: number }[] =>
+  Object.entries(meta.read(buildKey(sellerId), differences))
+    .map(([sku, difference]) => ({ sku, difference }))
+    .filter(({ difference }) => difference !== 0)
+
 /** Plants a difference between the list and the movements of a SKU; 0 removes it. */
 export const plantDifference = ({ meta }: World, sellerId: string, sku: string, difference: number): void => {
   meta.keep(buildKey(sellerId), { ...meta.read(buildKey(sellerId), differences), [sku]: difference })

@@ -8,13 +8,13 @@ import { registerDisplayControl } from '../display/control.ts'
 import { registerApiStatusControl } from '../faults/api-status.ts'
 import { limitsChange } from '../faults/limits.ts'
 import { faultsSchema, nextFault } from '../faults/schema.ts'
-import { registerFulfillmentControl } from '../fulfillment/control.ts'
+import { registerFulfillmentControl, viewPlantedInventory } from '../fulfillment/control.ts'
 import { liveOn } from '../fulfillment/simulation.ts'
 import { placePast } from '../life/past.ts'
 import { nextIds, placeOrder, placeRandomOrders } from '../life/place.ts'
 import { registerNotificationControl } from '../notifications/control.ts'
 import type { Order } from '../rules/model.ts'
-import { registerSettlementControl } from '../settlements/control.ts'
+import { registerSettlementControl, viewPlantedSettlements } from '../settlements/control.ts'
 import { registerShippingSettingsControl } from '../shipping-settings/control.ts'
 import { registerConnectionControl } from './connection-control.ts'
 import { body, checked, duration, Misused, registeredSeller } from './control-request.ts'
@@ -33,6 +33,7 @@ const effectsQuery = z.object({
   purchaseOrderId: z.string().optional(),
 })
 const pageQuery = z.object({ after: whole(0, Number.MAX_SAFE_INTEGER), limit: whole(500, 5_000) })
+const sellerQuery = z.object({ sellerId: z.string().min(1).optional() })
 const clockBody = z.strictObject({ advance: duration })
 const limitsBody = limitsChange(operationNames)
 const sellerBody = z.strictObject({
@@ -139,6 +140,10 @@ export const registerControl = (gateway: Gateway): ((app: FastifyInstance) => Pr
     registerShippingSettingsControl(app, world)
     registerFulfillmentControl(app, world, life)
     registerSettlementControl(app, world)
+    app.get('/truth', async (request) => {
+      const sellerId = registeredSeller(world, checked(sellerQuery, request.query).sellerId)
+      return { sellerId, ...viewPlantedSettlements(world, sellerId), ...viewPlantedInventory(world, sellerId) }
+    })
     app.delete('/', async () => {
       world.reset()
       placePast(world)

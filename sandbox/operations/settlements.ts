@@ -12,9 +12,10 @@ import type { Line, Order } from '../rules/model.ts'
 import { sumCharged } from '../rules/refund.ts'
 import { findSettlementError, type SettlementError, type SettlementErrorKind } from '../settlements/errors.ts'
 import { commissionOn, findReportDays, periodDays } from '../settlements/periods.ts'
+import { listReimbursements, type Reimbursement, reimbursementDescriptions } from '../settlements/reimbursements.ts'
 import type { World } from '../world.ts'
 
-// Settlement reports (public facts, section 13; none in the specification): every two weeks, what was shipped and refunded meanwhile.
+// Settlement reports (public facts, section 13; none in the specification): every two weeks, what was shipped, refunded and reimbursed meanwhile.
 
 const maxRows = 1_000
 
@@ -100,7 +101,11 @@ const listRows = (world: World, sellerId: string, day: string): readonly ReportR
     pacificMidnight(firstDay),
     pacificMidnight(day),
   )
-  const movements = effects.flatMap((effect) => buildMovements(world, sellerId, effect))
+  const reimbursements = listReimbursements(world.database, sellerId, pacificMidnight(firstDay), pacificMidnight(day))
+  const movements = [
+    ...effects.flatMap((effect) => buildMovements(world, sellerId, effect)),
+    ...reimbursements.map(buildReimbursement),
+  ]
   const total = movements.reduce((sum, { cents }) => sum + cents, 0)
   const summary: ReportRow = {
     'Period Start Date': slashDay(firstDay),
@@ -117,6 +122,24 @@ const listRows = (world: World, sellerId: string, day: string): readonly ReportR
 interface Movement {
   readonly row: ReportRow
   readonly cents: Cents
+}
+
+/** Money for units at the fulfilment service, without an order. */
+const buildReimbursement = ({ id, at, reimburses, sku, units, amount }: Reimbursement): Movement => {
+  const on = pacificDay(at)
+  return {
+    row: {
+      'Period Start Date': '""',
+      'Transaction Key': `${on.replaceAll('-', '_')}_R${id}`,
+      'Transaction Posted Timestamp': slashDay(on),
+      'Transaction Type': 'Adjustment',
+      'Transaction Description': reimbursementDescriptions[reimburses],
+      'Amount Type': 'WFS Inventory Fee/Reimbursement',
+      ...(sku === null ? {} : { 'Partner Item Id': sku }),
+      ...(units === null ? {} : { 'Ship Qty': String(units) }),
+    },
+    cents: amount,
+  }
 }
 
 const amountTypes: Readonly<Record<string, string>> = { PRODUCT: 'Product Price', SHIPPING: 'Shipping Price' }

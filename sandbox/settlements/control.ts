@@ -7,6 +7,7 @@ import type { Line } from '../rules/model.ts'
 import type { World } from '../world.ts'
 import { listSettlementErrors, type SettlementErrorKind, settlementErrorKinds } from './errors.ts'
 import { commissionOn, findReportDays, formatReportDate } from './periods.ts'
+import { addReimbursement, listReimbursements, reimbursedKinds } from './reimbursements.ts'
 
 /** What a sale of a line pays, and its price. */
 const computeSale = ({ charges }: Line): { readonly price: Cents; readonly payout: Cents } => {
@@ -87,18 +88,44 @@ const plant = (world: World, sellerId: string, count: number, now: number): void
 
 const seller = { sellerId: z.string().min(1).optional() }
 const plantBody = z.strictObject({ ...seller, count: z.number().int().min(1).max(10_000).default(1) })
+const reimbursementBody = z.strictObject({
+  ...seller,
+  reimburses: z.enum(reimbursedKinds).default('lost'),
+  sku: z.string().min(1).optional(),
+  units: z.number().int().min(1).max(1_000_000).optional(),
+  amount: z.string().regex(/^-?\d{1,9}\.\d{2}$/, 'must be an amount such as 12.50'),
+  at: z.iso
+    .datetime({ offset: true })
+    .transform((text) => Date.parse(text))
+    .optional(),
+})
 const sellerQuery = z.object(seller)
 
-/** Control routes of planted errors of settlement reports. */
+/** What is planted in the settlement reports of a seller. */
+export const viewPlantedSettlements = (world: World, sellerId: string) => ({
+  settlementErrors: listSettlementErrors(world.database, sellerId).map(({ amount: _, difference, ...error }) => ({
+    ...error,
+    difference: decimalText(difference),
+  })),
+  reimbursements: listReimbursements(world.database, sellerId).map(({ at, amount, ...one }) => ({
+    ...one,
+    at: new Date(at).toISOString(),
+    amount: decimalText(amount),
+  })),
+})
+
+/** Control routes of planted errors and reimbursements of settlement reports. */
 export const registerSettlementControl = (app: FastifyInstance, world: World): void => {
-  const view = (sellerId: string) => ({
-    sellerId,
-    settlementErrors: listSettlementErrors(world.database, sellerId).map(({ amount: _, difference, ...error }) => ({
-      ...error,
-      difference: decimalText(difference),
-    })),
+  const view = (sellerId: string) => ({ sellerId, ...viewPlantedSettlements(world, sellerId) })
+  app.post('/reimbursements', async (request, reply) => {
+    const asked = body(reimbursementBody, request)
+    const sellerId = registeredSeller(world, asked.sellerId)
+    const { at = world.clock.now(), reimburses, sku = null, units = null, amount } = asked
+    if (at > world.clock.now()) throw new Misused(400, 'at: must not lie in the future')
+    addReimbursement(world.database, sellerId, { at, reimburses, sku, units, amount: Math.round(Number(amount) * 100) })
+    reply.code(201)
+    return view(sellerId)
   })
-  app.get('/truth', async (request) => view(registeredSeller(world, checked(sellerQuery, request.query).sellerId)))
   app.post('/settlement-errors', async (request, reply) => {
     const asked = body(plantBody, request)
     const sellerId = registeredSeller(world, asked.sellerId)

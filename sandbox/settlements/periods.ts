@@ -19,7 +19,9 @@ export const formatReportDate = (at: number): string => {
 /** Reports of periods that are over and in which money was moved, oldest first. */
 export const findReportDays = (world: World, sellerId: string, now: number): readonly string[] => {
   const moments = world.database.all(
-    `SELECT DISTINCT at FROM effects WHERE seller_id = ? AND kind IN ('shipped', 'refunded') ORDER BY at`,
+    `SELECT DISTINCT at FROM effects WHERE seller_id = ? AND kind IN ('shipped', 'refunded')
+     UNION SELECT at FROM reimbursements WHERE seller_id = ? ORDER BY at`,
+    sellerId,
     sellerId,
   )
   const days = new Set(moments.map((row) => formatReportDate(toInteger(row, 'at'))))

@@ -20,6 +20,7 @@ import type { Webhooks } from '../jobs/webhooks/webhooks.ts'
 import { decideCommand } from '../store/commands/command-decisions.ts'
 import type { Listener } from '../store/db/listener.ts'
 import { requestPasses } from '../store/privacy/retention.ts'
+import { readSeller } from '../store/sellers/sellers.ts'
 import { errorMessage } from '../util/error-message.ts'
 import { writeDaemonAddress } from '../util/net/daemon-address.ts'
 import { hasEnded } from '../util/process-name.ts'
@@ -79,6 +80,7 @@ export const startHttp = async (parts: HttpParts): Promise<string> => {
     settings: { effective: config.shown, unknown: config.unknownSettings },
     hasEnded: (process) => process !== owner && hasEnded(process),
     sellers: () => sellers.ids(),
+    knowsSeller: async (sellerId) => sellers.ids().includes(sellerId) || (await readSeller(database, sellerId)) !== null,
     reloadSellers: async () => {
       try {
         return { ok: true, ...(await reread()) }

@@ -88,7 +88,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
   })
   app.decorateRequest('caller')
   app.addHook('onRequest', guard.admit)
-  const listRoutesWithoutNeeds = enforceNeeds(app, services.database)
+  const listRoutesWithoutNeeds = enforceNeeds(app, services.database, services.knowsSeller)
   addResponseHeaders(app)
   countRequests(app, services.counters)
   followResponses(app, errors, stopping.signal)

@@ -113,6 +113,8 @@ export interface HttpServices {
   readonly hasEnded: (process: string) => boolean
   /** Ids of the sellers served by this daemon. */
   sellers(): readonly string[]
+  /** Whether a seller is, or once was, one of this database. */
+  knowsSeller(sellerId: string): Promise<boolean>
   /** Reads the settings of the sellers again. If they are invalid or cannot be stored, no seller changes. */
   reloadSellers(): Promise<SellersReload>
   /** The marketplace's time for a seller, by which "late" and "lag" are measured. */

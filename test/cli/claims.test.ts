@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/db/database.ts'
 import { reviewDiscrepancies } from '../../src/store/inventory/discrepancies.ts'
+import { recordSellers } from '../../src/store/sellers/sellers.ts'
 import { storeLog, storeReport } from '../store/support/inventory.ts'
 import { findVocabulary } from '../support/vocabulary.ts'
 import { type Rig, startRig } from './rig.ts'
@@ -12,6 +13,7 @@ beforeAll(async () => {
   rig = await startRig()
   const database = openDatabase({ findVocabulary, url: rig.databaseUrl })
   // A seller that the daemon does not sync: nothing else touches its rows.
+  await recordSellers(database, [{ sellerId: 's-1', credentialsFingerprint: 'f' }])
   await storeReport(database, 's-1', '2026-03', '2026-04-01T07:00:00Z', [{ sku: 'A', beginning: 20, ending: 18, lost: 2 }])
   await storeLog(database, 's-1', [{ sku: 'A', id: '1', kind: 'lost', changedUnits: -2, at: '2026-03-05T12:00:00Z' }])
   await database.transaction((tx) => reviewDiscrepancies(tx, 's-1', [{ sku: 'A', month: '2026-03' }]))
@@ -32,6 +34,11 @@ test('a claim is listed, shown, exported, filed and closed', async () => {
   expect((await claims('export', id)).out).toContain(
     `${id},s-1,A,gtin of A,2026-03,lost,arithmetic,,,,,2 units are stated as lost`,
   )
+  expect(await claims('payments', '--seller', 's-1')).toMatchObject({ code: 0 })
+  expect(await claims('payments', '--seller', 'nobody')).toMatchObject({
+    code: 1,
+    messages: expect.stringContaining('There is no seller nobody.'),
+  })
   const page = await claims('export', '--month', '2026-03', '--state', 'all', '--format', 'html')
   expect(page.out).toContain('<h1>Claims for 2026-03</h1>')
   expect(page.out).toContain('<h2>2 lost of A, 2026-03</h2>')

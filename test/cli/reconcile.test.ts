@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/db/database.ts'
 import { reviewDiscrepancies } from '../../src/store/inventory/discrepancies.ts'
+import { recordSellers } from '../../src/store/sellers/sellers.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
 import { findVocabulary } from '../support/vocabulary.ts'
 import { type Rig, startRig } from './rig.ts'
@@ -12,6 +13,10 @@ beforeAll(async () => {
   rig = await startRig()
   const database = openDatabase({ findVocabulary, url: rig.databaseUrl })
   // Sellers that the daemon does not sync: nothing else touches their rows.
+  await recordSellers(
+    database,
+    ['s-1', 's-2'].map((sellerId) => ({ sellerId, credentialsFingerprint: 'f' })),
+  )
   for (const sellerId of ['s-1', 's-2']) {
     await storeReport(database, sellerId, '2026-03', '2026-04-01T07:00:00Z', [
       { sku: 'A', beginning: 20, ending: 15, lost: 2, sold: 3 },

@@ -106,8 +106,10 @@ test('doctor and the overview name everything that waits for a person, and their
     messages: expect.stringContaining('is rejected already'),
   })
   expect(await tallyman('events', 'reject', inbox.source, inbox.id)).toMatchObject({ code: 2 })
-  const events = JSON.parse((await tallyman('events', 'list', '--seller', 'elsewhere', '--json')).out) as { items: unknown[] }
-  expect(events.items).toMatchObject([{ id: inbox.id, problem: { detail: 'Ada: sent by hand' } }])
+  const events = JSON.parse((await tallyman('events', 'list', '--state', 'rejected', '--json')).out) as { items: unknown[] }
+  expect(events.items).toContainEqual(
+    expect.objectContaining({ id: inbox.id, problem: expect.objectContaining({ detail: 'Ada: sent by hand' }) }),
+  )
   const { items } = JSON.parse((await tallyman('alarms', 'list', '--json')).out) as { items: { id: string }[] }
   for (const { id } of items) expect(await tallyman('alarms', 'resolve', id)).toMatchObject({ code: 0 })
   expect(await overview()).toEqual({

@@ -128,9 +128,9 @@ describe.runIf(hasBrowser)('going from view to view', () => {
   test.each([
     ['/console/today?due=soon&sku=nothing-like-it', '/console/today'],
     ['/console/commands?state=held&sku=nothing-like-it', '/console/commands'],
-    ['/console/events?sellerId=nobody', '/console/events'],
+    ['/console/events?source=nothing-like-it', '/console/events'],
     ['/console/orders?q=nothing-like-it', '/console/orders'],
-    ['/console/quarantine?sellerId=nobody', '/console/quarantine'],
+    ['/console/quarantine?recordKey=nothing-like-it', '/console/quarantine'],
     ['/console/drift?operation=nothing-like-it', '/console/drift'],
     ['/console/inventory?show=stock&sku=nothing-like-it', '/console/inventory?show=stock'],
   ])('%s: nothing fits the filters, which can be cleared', async (address, cleared) => {

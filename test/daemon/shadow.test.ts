@@ -159,8 +159,12 @@ test('going live ends open predictions, sends only new events, and can be taken 
   expect(await post(daemon, ship('too-many'))).toBe(422)
   expect(await countCommands(shadowed)).toMatchObject({ predicted: orders * 4 + 2 })
 
-  const body = { actor: 'Ada', reason: 'a week without differences' }
-  const wentLive = await daemon.call('POST', `/v1/sellers/${shadowed}/go-live`, body)
+  const body = { actor: 'Ada', reason: 'the other system is off' }
+  // Every prediction is pending: nothing has been compared.
+  expect(await daemon.call('POST', `/v1/sellers/${shadowed}/go-live`, body)).toMatchObject({
+    ...{ status: 409, body: { code: 'shadow-differs', detail: expect.stringContaining('has been compared with an order yet') } },
+  })
+  const wentLive = await daemon.call('POST', `/v1/sellers/${shadowed}/go-live`, { ...body, force: true })
   expect(wentLive).toMatchObject({ status: 200, body: { seller: { mode: 'live', modeBy: 'Ada' } } })
   expect(await countCommands(shadowed)).toEqual({ withdrawn: orders * 4 + 2 })
   expect(await listWrites(shadowed)).toEqual({})

@@ -76,6 +76,11 @@ export const plant = async (
     sellerId,
   )
   await database.execute(
+    `INSERT INTO warehouse.claim_payments (seller_id, line_key, problem, reimburses, amount, report_date)
+     VALUES ($1, '2026-04-11/2', 'no-sku', 'lost', 4.99, '2026-04-11')`,
+    sellerId,
+  )
+  await database.execute(
     `INSERT INTO warehouse.inbound_shipment_lines (seller_id, shipment_id, sku, sent_units, shipped_at, expected_by)
      VALUES ($1, '1WFA', 'A', 10, '2026-03-01', '2026-03-31')`,
     sellerId,

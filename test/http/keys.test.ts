@@ -418,6 +418,7 @@ describe('a key that is bound to a seller', () => {
     ['GET /v1/order-states', () => '/v1/order-states', undefined, 200],
     ['GET /v1/quarantine', () => '/v1/quarantine?sellerId=s-2', undefined, 403],
     ['GET /v1/resources', () => '/v1/resources', undefined, 200],
+    ['GET /v1/search', () => '/v1/search?q=nothing-like-it', undefined, 200],
     ['POST /v1/quarantine/{id}/dismiss', () => `/v1/quarantine/${theirs.record}/dismiss`, why, 404],
     ['POST /v1/quarantine/{id}/replay', () => `/v1/quarantine/${theirs.record}/replay`, undefined, 404],
     ['POST /v1/quarantine/{id}/reveal', () => `/v1/quarantine/${theirs.record}/reveal`, undefined, 404],

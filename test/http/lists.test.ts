@@ -450,8 +450,33 @@ test('orders of several sellers in shadow mode come once each, page by page, by 
   expect(await readAll('&kind=cancel')).toEqual([])
   expect(await readAll('&difference=money')).toEqual([])
   expect(await server.json('/v1/shadow/counts')).toMatchObject({ status: 200, body: { unpredicted: 20, complete: true } })
-  for (const path of ['/v1/shadow', '/v1/shadow/counts'])
-    expect(await server.json(`${path}?sellerId=nobody`)).toMatchObject({
-      ...{ status: 404, body: { code: 'not-found', detail: 'There is no seller nobody.' } },
-    })
+})
+
+test.each([
+  '/v1/shadow?',
+  '/v1/shadow/counts?',
+  '/v1/claims?month=2026-03&',
+  '/v1/claims/items?',
+  '/v1/claims/payments?',
+  '/v1/settlement-differences?',
+  '/v1/inbound-shipments?',
+  '/v1/drift?',
+  '/v1/completeness?',
+])('%s: an unknown seller is 404', async (path) => {
+  expect(await server.json(`${path}sellerId=nobody`)).toMatchObject({
+    ...{ status: 404, body: { code: 'not-found', detail: 'There is no seller nobody.' } },
+  })
+})
+
+test.each([
+  ['/v1/completeness?days=ten', 'days', 'must be a whole number from 1 to 365'],
+  ['/v1/completeness?from=2026-03-02&to=2026-03-01', 'from', 'is after `to` (default: today)'],
+  ['/v1/completeness?from=2999-01-01', 'from', 'is after `to` (default: today)'],
+  ['/v1/forecast?hours=', 'hours', 'must be at least 1'],
+  ['/v1/claims/abc', 'id', 'must be a whole number of at most 18 digits'],
+])('%s: the error says what the parameter must be', async (path, name, message) => {
+  expect(await server.json(path)).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: expect.stringContaining(name), message }] },
+  })
 })

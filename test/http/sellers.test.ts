@@ -336,7 +336,7 @@ test('a seller is listed with its open work, its failing streams and the lag of 
     nextCursor: null,
   })
   expect(await shown('?sellerId=s-2')).toMatchObject({ items: [{ ...idle, sellerId: 's-2', openCommands: 1 }] })
-  expect(await shown('?sellerId=nobody')).toMatchObject({ items: [] })
+  expect(await shown('?sellerId=nobody')).toMatchObject({ code: 'not-found', detail: 'There is no seller nobody.' })
   // One of the polled streams has never been read to its end.
   await state('orders', 'changed:WFSFulfilled', null, 0)
   expect(await shown('?sellerId=s-1')).toMatchObject({ items: [{ ordersLagSeconds: null }] })

@@ -424,6 +424,7 @@ describe('the OpenAPI document', () => {
       'get /v1/reconciliation/{gtin}',
       'get /v1/resources',
       'get /v1/retention',
+      'get /v1/search',
       'get /v1/sellers',
       'get /v1/session',
       'get /v1/settings',

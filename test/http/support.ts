@@ -63,6 +63,8 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     settings: { effective: readConfig({}, false).shown, unknown: [] },
     hasEnded: () => false,
     sellers: () => ['s-1'],
+    // Most tests write rows of sellers that no daemon has recorded.
+    knowsSeller: async (sellerId) => sellerId !== 'nobody',
     reloadSellers: async () => ({ ok: true, sellers: ['S'], added: [], removed: [], others: [] }),
     marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),
     paces: [

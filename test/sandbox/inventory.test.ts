@@ -159,6 +159,14 @@ describe('a fresh world', () => {
       ]),
     )
     expect(sorted(await findings(client, await lastMonths(client)))).toEqual(sorted(listed))
+    const [sku] = items(await client.control('GET', '/inventory'), 'items').map((one) => at(one, 'sku'))
+    await client.control('PUT', '/stock', { sku, difference: 2 })
+    await client.control('POST', '/reimbursements', { sku, units: 1, amount: '4.99' })
+    expect(await client.control('GET', '/truth')).toMatchObject({
+      inventoryDiscrepancies: items(await client.control('GET', '/inventory/discrepancies'), 'items'),
+      stockDifferences: [{ sku, difference: 2 }],
+      ...{ settlementErrors: [], reimbursements: [{ reimburses: 'lost', sku, units: 1, amount: '4.99' }] },
+    })
     const state = await client.control('GET', '/state')
     expect(at(state, 'inventory')).toMatchObject({ skus: 21, discrepancies: 6 })
     expect(Number(at(state, 'inventory', 'movements'))).toBeGreaterThan(1_000)

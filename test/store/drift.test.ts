@@ -47,12 +47,18 @@ describe('recorded drift', () => {
     await record(field, status, { ...field, sellerId: 's-2' })
     await record({ ...field, sellerId: 's-3' }, { ...status, value: 'Lost', example: 'Lost' })
     expect(await subjects()).toEqual([
-      'orders.list/field/loyaltyTier',
-      'orders.list/value/lines[].status=OnHold',
-      'orders.list/value/lines[].status=Lost',
+      'orders/field/loyaltyTier',
+      'orders/value/lines[].status=OnHold',
+      'orders/value/lines[].status=Lost',
     ])
+    // Other operations return the same record.
+    await record({ ...field, operation: 'orders.get' }, { ...status, operation: 'orders.acknowledge' })
+    expect(await subjects()).toHaveLength(3)
+    expect(await list({ operation: 'orders.get' })).toHaveLength(1)
+    await record({ ...field, operation: 'returns.list' })
+    expect((await subjects()).at(-1)).toBe('returns/field/loyaltyTier')
     const [{ message } = { message: '' }] = await alarms()
-    expect(message).toBe('answers of orders.list have the unknown field loyaltyTier (object)')
+    expect(message).toBe('records of orders have the unknown field loyaltyTier (object), seen first in answers of orders.list')
   })
 
   test('opens no other alarm for a place whose alarm a person has resolved', async () => {

@@ -77,6 +77,9 @@ const listRows = ({ sellerId, purchaseOrderId, commands, unpredicted }: z.infer<
   ]),
 ]
 
+/** Column of when the other system acted, after the prediction. */
+const timeColumn = 4
+
 /** `tallyman shadow report`: what was predicted, beside what the other system did. */
 export const reportShadow = async ({ terminal, daemon }: CliContext, { limit, ...query }: ShadowReportFilter): Promise<void> => {
   const { sellerId, from } = query
@@ -89,6 +92,8 @@ export const reportShadow = async ({ terminal, daemon }: CliContext, { limit, ..
     `orders${complete ? '' : ' (the first ones)'}: ${agreement} agree, ${pending} pending, ${difference} differ, ${missing} missing, ${unpredicted} unpredicted`,
   )
   if (items.length === 0) return printMessage(terminal, 'there is no order to compare')
+  const rows = items.flatMap(listRows)
+  const hasTimes = rows.some((row) => row[timeColumn] !== '')
   printTable(
     terminal,
     [
@@ -96,10 +101,10 @@ export const reportShadow = async ({ terminal, daemon }: CliContext, { limit, ..
       { heading: 'verdict' },
       { heading: 'kind' },
       { heading: 'differences' },
-      { heading: 'other system' },
+      ...(hasTimes ? [{ heading: 'other system acted' }] : []),
       { heading: 'seller' },
     ],
-    items.flatMap(listRows),
+    hasTimes ? rows : rows.map((row) => row.toSpliced(timeColumn, 1)),
   )
   if (more) printMessage(terminal, 'there are more; --limit shows them')
 }

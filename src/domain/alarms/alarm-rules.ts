@@ -372,8 +372,8 @@ export const alarmRules = {
     title: "The marketplace's answers have changed",
     opens:
       "Records of the marketplace's answers have a field, a value or a type that is not published, or an answer has an unknown HTTP status. One alarm for each new " +
-      'place, for all sellers.',
-    subject: 'operation, kind and place',
+      'place of a record, for all sellers and all operations that return it.',
+    subject: 'record (of a status: operation), kind and place',
     closes: 'person',
     toDo:
       'Read what was found (`tallyman drift`) and whether rules of the ERP depend on it; update Tallyman, or report it. Then resolve the alarm: the same place opens ' +

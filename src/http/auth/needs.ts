@@ -57,10 +57,20 @@ export const readParameter = (request: FastifyRequest, name: string): string => 
   return String(value)
 }
 
+/** Whether a seller is, or once was, one of this database. */
+export type KnowsSeller = (sellerId: string) => Promise<boolean>
+
 /** The member `sellerId` of a query or a body. */
 const findSellerId = (part: unknown): string | null => {
   if (typeof part !== 'object' || part === null || !('sellerId' in part)) return null
   return typeof part.sellerId === 'string' ? part.sellerId : null
+}
+
+/** Checks that the seller that a query names exists. @throws Problem */
+const checkNamedSeller = async (knowsSeller: KnowsSeller, { query, routeOptions }: FastifyRequest): Promise<void> => {
+  const sellerId = routeOptions.config.access === 'open' ? null : findSellerId(query)
+  if (sellerId !== null && !(await knowsSeller(sellerId)))
+    throw new Problem('not-found', { detail: `There is no seller ${sellerId}.` })
 }
 
 /** Checks that a key that is bound to sellers names no other seller, after the request has been read. @throws Problem */
@@ -112,17 +122,21 @@ const documentNeeds = (route: RouteOptions): void => {
 }
 
 /**
- * Enforces the declared needs of all routes that are added after this call. Returns a function that lists the routes without needs; call it when all
+ * Enforces the declared needs of all routes that are added after this call; a query that names an unknown seller is refused. Returns a function that lists the routes without needs; call it when all
  * routes have been added.
  */
-export const enforceNeeds = (app: FastifyInstance, sql: SqlRunner): (() => readonly string[]) => {
+export const enforceNeeds = (app: FastifyInstance, sql: SqlRunner, knowsSeller: KnowsSeller): (() => readonly string[]) => {
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {
     routes.push(route)
     documentNeeds(route)
   })
   app.addHook('onRequest', async (request) => checkNeeds(request))
-  app.addHook('preHandler', (request) => checkSellers(sql, request))
+  // A key that is bound to other sellers does not learn whether a seller exists.
+  app.addHook('preHandler', async (request) => {
+    await checkSellers(sql, request)
+    await checkNamedSeller(knowsSeller, request)
+  })
   return () =>
     routes
       .filter(({ config }) => config?.needs === undefined && config?.access !== 'open')

@@ -4,6 +4,7 @@ import { addDays, toUtcDay } from '../../domain/values/calendar.ts'
 import { countNamedByDay, maxShownIds } from '../../store/orders/named-orders.ts'
 import { type App, problems } from '../app.ts'
 import { resolveSellerFilter } from '../auth/caller.ts'
+import { wholeNumberSchema } from '../schemas/lists.ts'
 import type { RouteParts } from './parts.ts'
 
 const maxDays = 365
@@ -39,19 +40,20 @@ export const completenessRoutes = (app: App, { services }: RouteParts): void => 
       tags: ['orders'],
       summary:
         'Orders that returns, the inventory log, settlement reports, events and notifications have named, by day and source, and what has become of them',
-      querystring: z.object({
-        sellerId: z.string().optional(),
-        source: z.enum(namingSources).optional(),
-        from: filterDay.optional().meta({ description: 'The first day (UTC). Without it, `days` counts.' }),
-        to: filterDay.optional().meta({ description: 'The last day (UTC). Default: today.' }),
-        days: z.coerce
-          .number()
-          .int()
-          .min(1)
-          .max(maxDays)
-          .default(45)
-          .meta({ description: 'Number of days before `to`, if `from` is not given.' }),
-      }),
+      querystring: z
+        .object({
+          sellerId: z.string().optional(),
+          source: z.enum(namingSources).optional(),
+          from: filterDay.optional().meta({ description: 'The first day (UTC). Without it, `days` counts.' }),
+          to: filterDay.optional().meta({ description: 'The last day (UTC). Default: today.' }),
+          days: wholeNumberSchema(1, maxDays)
+            .default(45)
+            .meta({ description: 'Number of days before `to`, if `from` is not given.' }),
+        })
+        .refine(({ from, to }) => from === undefined || from <= (to ?? toUtcDay(new Date())), {
+          message: 'is after `to` (default: today)',
+          path: ['from'],
+        }),
       response: {
         200: z.object({
           items: z.array(namedDay),

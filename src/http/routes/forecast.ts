@@ -4,6 +4,7 @@ import { toSellerIds } from '../../store/sellers/seller-filter.ts'
 import { type App, problems } from '../app.ts'
 import { resolveSellerFilter } from '../auth/caller.ts'
 import { Problem } from '../problems.ts'
+import { wholeNumberSchema } from '../schemas/lists.ts'
 import type { RouteParts } from './parts.ts'
 
 const answerSchema = forecastAnswer(z.date())
@@ -20,7 +21,7 @@ export const forecastRoutes = (app: App, { services }: RouteParts): void => {
       description: 'Computed from open work, reported or learned rate limits, and positions in the queues. Nothing is written.',
       querystring: z.object({
         sellerId: z.string().min(1, 'must not be empty').optional().meta({ description: 'Of this seller; of all by default.' }),
-        hours: z.coerce.number().int().min(1).max(maxForecastHours).default(24).meta({ description: 'Hours of the forecast.' }),
+        hours: wholeNumberSchema(1, maxForecastHours).default(24).meta({ description: 'Hours of the forecast.' }),
         commandId: z
           .string()
           .min(1, 'must not be empty')

@@ -3,9 +3,8 @@ import { commandKinds } from '../../domain/commands/command.ts'
 import { differenceKinds } from '../../domain/shadow/compare.ts'
 import { listShadowOrders, type ShadowCounts, summarizeShadow } from '../../store/commands/shadow-comparisons.ts'
 import { type DecidedMode, decideMode } from '../../store/sellers/seller-mode.ts'
-import { readSeller } from '../../store/sellers/sellers.ts'
 import { type App, idParams, problems } from '../app.ts'
-import { type Caller, resolveActor, resolveSellerFilter } from '../auth/caller.ts'
+import { resolveActor, resolveSellerFilter } from '../auth/caller.ts'
 import { Problem } from '../problems.ts'
 import { buildList, fromSchema, textFilter } from '../schemas/lists.ts'
 import { actorSchema } from '../schemas/schemas.ts'
@@ -45,9 +44,18 @@ const shadowOrders = buildList('shadow', shadowOrderSchema, z.object({ sellerId:
   difference: z.enum(differenceKinds).optional().meta({ description: 'With a difference of this kind.' }),
 })
 
-const describeDifferences = (sellerId: string, { difference, missing, unpredicted }: ShadowCounts): string =>
-  `Orders of seller ${sellerId} differ from what was predicted (processed in another way: ${difference}, not processed within 24 hours: ${missing}, ` +
-  `processed without an event: ${unpredicted}). Nothing has changed. Read them (\`tallyman shadow report\`, GET /v1/shadow), or go live anyway with \`force\`.`
+const describeDifferences = (sellerId: string, { difference, missing, unpredicted, pending }: ShadowCounts): string => {
+  const toDo = 'Nothing has changed. Read them (`tallyman shadow report`, GET /v1/shadow), or go live anyway with `force`.'
+  if (difference + missing + unpredicted === 0)
+    return (
+      `No prediction of seller ${sellerId} has been compared with an order yet: ${pending} are pending, and would end without being sent. ` +
+      `Wait until orders show what the other system does. ${toDo}`
+    )
+  return (
+    `Orders of seller ${sellerId} differ from what was predicted (processed in another way: ${difference}, not processed within 24 hours: ${missing}, ` +
+    `processed without an event: ${unpredicted}). ${toDo}`
+  )
+}
 
 /** Shadow mode: whether the commands of a seller are sent or predicted. */
 export const shadowRoutes = (app: App, { services }: RouteParts): void => {
@@ -58,13 +66,6 @@ export const shadowRoutes = (app: App, { services }: RouteParts): void => {
     notShown: [...notShown],
     differences,
   })
-  /** @throws Problem when there is no seller with this id, or the caller may not access it */
-  const findSellers = async (caller: Caller, sellerId: string | undefined) => {
-    const filter = resolveSellerFilter(caller, sellerId)
-    if (sellerId !== undefined && (await readSeller(database, sellerId)) === null) throw buildNoSeller(sellerId)
-    return filter
-  }
-
   app.route({
     method: 'GET',
     url: '/v1/shadow',
@@ -81,7 +82,7 @@ export const shadowRoutes = (app: App, { services }: RouteParts): void => {
     handler: async (request, reply) => {
       const { query, caller } = request
       const filter = {
-        sellerId: await findSellers(caller, query.sellerId),
+        sellerId: resolveSellerFilter(caller, query.sellerId),
         purchaseOrderId: query.purchaseOrderId ?? null,
         from: query.from ?? null,
       }
@@ -102,7 +103,7 @@ export const shadowRoutes = (app: App, { services }: RouteParts): void => {
       response: { 200: shadowCountsSchema, ...problems(404) },
     },
     handler: async ({ query, caller }) => {
-      const sellerId = await findSellers(caller, query.sellerId)
+      const sellerId = resolveSellerFilter(caller, query.sellerId)
       const filter = { sellerId, purchaseOrderId: null, from: query.from ?? null }
       const { counts, complete } = await summarizeShadow(database, filter, maxCounted)
       return { ...counts, complete }
@@ -117,12 +118,15 @@ export const shadowRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['sellers'],
       summary: 'End the shadow mode of a seller',
       description:
-        'From now on its commands are sent. Open predictions end and are never sent: what the other system did is not repeated. The decision wins over the setting `MODE`. Refused with `shadow-differs` while orders differ from their predictions, unless `force` is true.',
+        'From now on its commands are sent. Open predictions end and are never sent: what the other system did is not repeated. The decision wins over the setting `MODE`. Refused with `shadow-differs` while orders differ from their predictions, or while every prediction is pending, unless `force` is true.',
       params: idParams,
       body: z.strictObject({
         actor: actorSchema,
         reason,
-        force: z.boolean().optional().meta({ description: 'Go live although orders differ from their predictions.' }),
+        force: z
+          .boolean()
+          .optional()
+          .meta({ description: 'Go live although orders differ from their predictions, or none has been compared.' }),
       }),
       response: { 200: modeSchema, ...problems(404, 409, 413, 415, 422) },
     },

@@ -10,6 +10,12 @@ import { cursorCodec, maxLimit, pageSchema, pagingSchema } from './paging.ts'
 /** `true` or `false` in a query. */
 export const flagSchema = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
 
+/** A whole number in a query. */
+export const wholeNumberSchema = (min: number, max: number) => {
+  const expected = `must be a whole number from ${min} to ${max}`
+  return z.coerce.number(expected).int(expected).min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
+}
+
 /** A time in a query: a date (its beginning, in UTC), or date and time. */
 export const timeSchema = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], 'must be an ISO 8601 date, or date and time with its offset')

@@ -64,7 +64,7 @@ export const cursorCodec = <Key>(list: string, schema: z.ZodType<Key>): CursorCo
 /** A bigint that a cursor encodes as text, within the range of Postgres' bigint. */
 export const bigintKey: z.ZodType<bigint> = z
   .string()
-  .regex(/^\d{1,18}$/)
+  .regex(/^\d{1,18}$/, 'must be a whole number of at most 18 digits')
   .transform(BigInt)
 
 /** Whether Postgres can search for all text of a cursor. */

@@ -26,12 +26,13 @@ export interface DecidedMode {
   readonly differences: number
 }
 
-/** The outcome of a decision. `differs`: nothing was changed, because orders differ from their predictions. */
+/** The outcome of a decision. `differs`: nothing was changed, because orders differ from their predictions, or none has been compared yet. */
 export type ModeOutcome = DecidedMode | { readonly outcome: 'differs'; readonly counts: ShadowCounts }
 
 /**
  * Puts a seller in shadow mode, or makes it live, on behalf of a person; the decision wins over the setting. The predictions that are open when it goes live
- * end: nothing of them is ever sent. While orders differ from their predictions it goes live only with `force`. Null: there is no such seller.
+ * end: nothing of them is ever sent. While orders differ from their predictions, or all of them are pending, it goes
+ * live only with `force`. Null: there is no such seller.
  */
 export const decideMode = async (
   database: Database,
@@ -41,7 +42,8 @@ export const decideMode = async (
   const filter = { sellerId, purchaseOrderId: null, from: null }
   const summary = mode === 'live' ? await summarizeShadow(database, filter, Number.POSITIVE_INFINITY) : null
   const differences = summary === null ? 0 : countDifferences(summary.counts)
-  if (summary !== null && differences > 0 && !force) return { outcome: 'differs', counts: summary.counts }
+  const isUncompared = summary !== null && summary.counts.pending > 0 && summary.counts.agreement === 0
+  if (summary !== null && (differences > 0 || isUncompared) && !force) return { outcome: 'differs', counts: summary.counts }
   return database.transaction(async (transaction): Promise<DecidedMode | null> => {
     // A prediction holds a share lock of this row, so that none is made after the seller went live.
     const [before] = await transaction.query<{ mode: string }>(

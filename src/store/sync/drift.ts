@@ -25,7 +25,10 @@ export interface DriftFilter {
   readonly kind: DriftKind | null
 }
 
-type Place = Pick<SeenDrift, 'operation' | 'kind' | 'path' | 'value' | 'example'>
+interface Place extends Pick<SeenDrift, 'operation' | 'kind' | 'path' | 'value' | 'example'> {
+  /** What it belongs to: the record that several operations return; of a status or a header the operation. */
+  readonly record: string
+}
 
 const sentences: Readonly<Record<Exclude<DriftKind, 'header'>, (place: Place) => string>> = {
   field: ({ path, example }) => `the unknown field ${path} (${example})`,
@@ -48,21 +51,27 @@ const raiseDeprecation = async (tx: Transaction, operation: string): Promise<voi
   )
 }
 
-/** One alarm for each place, for all sellers. */
+/** One alarm for each record and place, for all sellers. */
 const raiseDriftAlarm = (tx: Transaction, place: Place): Promise<void> => {
-  const { operation, kind, path, value } = place
+  const { record, operation, kind, path, value } = place
   if (kind === 'header') return raiseDeprecation(tx, operation)
-  const subject = `${operation}/${kind}/${path}${value === '' ? '' : `=${value}`}`
+  const subject = `${record}/${kind}/${path}${value === '' ? '' : `=${value}`}`
   return raiseAlarm(
     tx,
     { sellerId: '', kind: 'marketplace-drift', subject },
-    `answers of ${operation} have ${sentences[kind](place)}`,
+    kind === 'status'
+      ? `answers of ${operation} have ${sentences[kind](place)}`
+      : `records of ${record} have ${sentences[kind](place)}, seen first in answers of ${operation}`,
   )
 }
 
 const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
-/** Records seen places in one statement, and raises an alarm for each that no seller had before. A place whose alarm was resolved raises no other. */
+/** SQL: the record of a place. All operations of a resource return the same one. */
+const recordOf = (operation: string, kind: string): string =>
+  `CASE WHEN ${kind} IN ('status', 'header') THEN ${operation} ELSE split_part(${operation}, '.', 1) END`
+
+/** Records seen places in one statement, and raises an alarm for each that no record had before. A place whose alarm was resolved raises no other. */
 export const recordDrift = (database: Database, seen: readonly SeenDrift[]): Promise<void> =>
   database.transaction(async (tx) => {
     // In one order, so that two processes do not wait for each other.
@@ -79,9 +88,11 @@ export const recordDrift = (database: Database, seen: readonly SeenDrift[]): Pro
          ON CONFLICT (seller_id, operation, kind, path, value) DO UPDATE SET count = drift.count + excluded.count, last_seen_at = now()
          RETURNING operation, kind, path, value, example, xmax = 0 AS is_new
        )
-       SELECT DISTINCT ON (operation, kind, path, value) operation, kind, path, value, example FROM recorded r
-       WHERE is_new AND NOT EXISTS (SELECT FROM tallyman.drift d WHERE (d.operation, d.kind, d.path, d.value) = (r.operation, r.kind, r.path, r.value))
-       ORDER BY operation, kind, path, value`,
+       SELECT DISTINCT ON (record, kind, path, value) record, operation, kind, path, value, example
+       FROM (SELECT *, ${recordOf('operation', 'kind')} AS record FROM recorded) r
+       WHERE is_new AND NOT EXISTS (SELECT FROM tallyman.drift d
+         WHERE (${recordOf('d.operation', 'd.kind')}, d.kind, d.path, d.value) = (r.record, r.kind, r.path, r.value))
+       ORDER BY record, kind, path, value, operation`,
       sorted.map(({ sellerId }) => sellerId),
       sorted.map(({ operation }) => operation),
       sorted.map(({ kind }) => kind),

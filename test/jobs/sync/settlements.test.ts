@@ -275,3 +275,27 @@ test('orders that only a report names are fetched by their ids', async () => {
   await one.sync('orders', 'named')
   expect(await one.storedOrders()).toEqual(named.map(({ id }) => id))
 })
+
+test('reimbursements are compared with claims when all reports are read', async () => {
+  const one = await bench.seller()
+  const planted = { sellerId: one.sellerId, reimburses: 'lost', amount: '9.98', at: daysAgo(40) }
+  await bench.sandbox.control('POST', '/reimbursements', { ...planted, sku: 'A', units: 2 })
+  await bench.database.execute(
+    `INSERT INTO warehouse.claims (seller_id, sku, month, kind, units, certainty)
+     VALUES ($1, 'A', date_trunc('month', now())::date - interval '6 months', 'lost', 2, 'reported')`,
+    one.sellerId,
+  )
+  await bench.sandbox.control('POST', '/reimbursements', { ...planted, sku: 'B' })
+  await settle(one)
+  expect(
+    await rows(one, 'SELECT sku, problem, amount::text, units FROM warehouse.claim_payments WHERE seller_id = $1 ORDER BY sku'),
+  ).toEqual([
+    { sku: 'A', problem: null, amount: '9.98', units: 2 },
+    { sku: 'B', problem: 'no-claim', amount: '9.98', units: null },
+  ])
+  expect(await rows(one, 'SELECT state, paid_amount::text AS paid FROM warehouse.claims WHERE seller_id = $1')).toEqual([
+    { state: 'paid', paid: '9.98' },
+  ])
+  const differences = await rows(one, 'SELECT kind FROM warehouse.settlement_differences WHERE seller_id = $1')
+  expect(differences).toEqual([])
+})
