@@ -11,6 +11,7 @@ import { EventView } from './views/event.tsx'
 import { Events } from './views/events.tsx'
 import { Inventory, InventorySku } from './views/inventory.tsx'
 import { Keys } from './views/keys.tsx'
+import { Money } from './views/money.tsx'
 import { OrderView } from './views/order.tsx'
 import { Orders } from './views/orders.tsx'
 import { Overview } from './views/overview.tsx'
@@ -66,6 +67,7 @@ export const views: readonly View[] = [
   { path: '/console/events/:source/:id', menu: null, component: EventView },
   { path: '/console/inventory', menu: 'Inventory', group: 'Data', component: Inventory },
   { path: '/console/inventory/:sellerId/:sku', menu: null, component: InventorySku },
+  { path: '/console/money', menu: 'Money', group: 'Data', component: Money },
   { path: '/console/campaigns', menu: 'Campaigns', group: 'Data', component: Campaigns },
   { path: '/console/campaigns/:id', menu: null, component: CampaignView },
   { path: '/console/targets', menu: 'Targets', group: 'System', component: Targets },

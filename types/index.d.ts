@@ -13918,6 +13918,8 @@ export interface operations {
                 state?: "open" | "filed" | "paid-in-part" | "paid" | "refused" | "expired" | "withdrawn" | "all";
                 /** @description To be filed before this date, or date and time. */
                 dueTo?: string;
+                /** @description -id: newest first; deadline: the next deadline first, claims without one last. */
+                sort?: "-id" | "deadline";
             };
             header?: never;
             path?: never;

@@ -27,7 +27,9 @@ const silences = [
 /** Views of lists whose name differs, or that have no address for one item. */
 const views: Readonly<Record<string, string>> = {
   discrepancies: '/console/inventory',
-  claims: '/console/inventory?show=to-claim',
+  claims: '/console/money?show=claims',
+  'inbound-shipments': '/console/money?show=inbound&state=not-received',
+  'stock-differences': '/console/inventory?show=on-hand-differences',
   campaigns: '/console/campaigns',
   webhooks: '/console/webhooks',
 }

@@ -12,12 +12,31 @@ import { toast } from '../parts/toasts.tsx'
 
 type Item = Schemas['ClaimItem']
 
+const kinds = ['lost', 'damaged', 'missing', 'returned', 'inbound'] as const
 /** Kinds of claims, for the filter. */
-const kinds = ['lost', 'damaged', 'missing', 'returned'] as const
 export const claimKindOptions = buildOptions(kinds)
+const stateNames: Readonly<Record<Item['state'], string>> = {
+  open: 'open',
+  filed: 'filed',
+  'paid-in-part': 'paid in part',
+  paid: 'paid',
+  refused: 'refused',
+  expired: 'expired',
+  withdrawn: 'withdrawn',
+}
 const states = ['filed', 'paid-in-part', 'paid', 'refused', 'expired', 'withdrawn', 'all'] as const
 /** States of claims, for the filter. */
-export const claimStateOptions = [['', 'Open'], ...states.map((state) => [state, state] as const)] as const
+export const claimStateOptions = [
+  ['', 'Open'],
+  ...states.map((state) => [state, state === 'all' ? 'all' : stateNames[state]] as const),
+] as const
+
+/** The month before this one, `YYYY-MM`: the newest whose report is complete. */
+export const findPreviousMonth = (now: Date): string =>
+  new Date(Date.UTC(now.getFullYear(), now.getMonth() - 1, 1)).toISOString().slice(0, 7)
+
+/** Form of a month such as `2026-03`. */
+export const monthPattern = '20\\d{2}-(0[1-9]|1[0-2])'
 
 const tones: Readonly<Record<Item['state'], Tone>> = {
   open: 'warn',
@@ -134,10 +153,14 @@ const EvidenceLinks = ({ path, about }: { readonly path: string; readonly about:
   </>
 )
 
-/** Claims with their state and evidence. */
-export const ClaimItems = ({ at }: { readonly at: Address }) => {
+/** Claims with their state and evidence, newest first or by deadline. */
+export const ClaimItems = ({ at, byDeadline = false }: { readonly at: Address; readonly byDeadline?: boolean }) => {
   const may = useMay()
-  const query = { ...readParameters(at, ['sellerId', 'month', 'sku']), ...readChoices(at, { kind: kinds, state: states }) }
+  const query = {
+    ...readParameters(at, ['sellerId', 'month', 'sku']),
+    ...readChoices(at, { kind: kinds, state: states }),
+    ...(byDeadline ? { sort: 'deadline' as const } : {}),
+  }
   const items = usePage(
     'claim-items',
     at,
@@ -148,16 +171,13 @@ export const ClaimItems = ({ at }: { readonly at: Address }) => {
       everyMs: 60_000,
     },
   )
-  const { month, sellerId } = query
+  const { sku: _, sort: __, month = byDeadline ? findPreviousMonth(new Date()) : undefined, ...ofMonth } = query
   return (
     <>
       {month !== undefined && (
         <p>
-          Evidence of all claims of {month}:{' '}
-          <EvidenceLinks
-            path={`/v1/claims/evidence?${new URLSearchParams({ month, ...(sellerId === undefined ? {} : { sellerId }) })}&`}
-            about={month}
-          />
+          Evidence of all {ofMonth.state === 'all' ? '' : `${stateNames[ofMonth.state ?? 'open']} `}claims of {month}:{' '}
+          <EvidenceLinks path={`/v1/claims/evidence?${new URLSearchParams({ ...ofMonth, month })}&`} about={month} />
         </p>
       )}
       <List
@@ -171,7 +191,7 @@ export const ClaimItems = ({ at }: { readonly at: Address }) => {
           { head: 'SKU', cell: (claim) => <a href={skuAddress(claim)}>{claim.sku}</a> },
           { head: 'Month', cell: (claim) => claim.month },
           { head: 'Seller', cell: (claim) => claim.sellerId },
-          { head: 'Kind', cell: ({ kind }) => kind },
+          { head: 'Kind', wraps: true, cell: ({ kind, shipmentId }) => (shipmentId === null ? kind : `${kind} ${shipmentId}`) },
           { head: 'Units', number: true, cell: ({ units }) => count(units) },
           { head: 'Value', number: true, cell: ({ value, currency }) => <Money amount={value} currency={currency} /> },
           {
@@ -182,10 +202,16 @@ export const ClaimItems = ({ at }: { readonly at: Address }) => {
           {
             head: 'State',
             wraps: true,
-            cell: ({ state, reference }) => (
+            cell: ({ state, reference, paidAmount, currency }) => (
               <>
-                <Badge tone={tones[state]}>{state}</Badge>
+                <Badge tone={tones[state]}>{stateNames[state]}</Badge>
                 {reference === null ? '' : ` ${reference}`}
+                {paidAmount !== null && (
+                  <>
+                    {' '}
+                    <Money amount={paidAmount} currency={currency} />
+                  </>
+                )}
               </>
             ),
           },

@@ -22,7 +22,7 @@ import { List, Rows } from '../parts/table.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Badge, Money, None, Time } from '../parts/text.tsx'
 import { Waterfall } from '../parts/waterfall.tsx'
-import { ClaimItems, claimKindOptions, claimStateOptions } from './claims.tsx'
+import { ClaimItems, claimKindOptions, claimStateOptions, findPreviousMonth, monthPattern } from './claims.tsx'
 import { StockDifferences, StockOnHand } from './stock.tsx'
 
 type Discrepancy = Schemas['InventoryDiscrepancy']
@@ -89,6 +89,10 @@ const Differences = ({
     fixed === undefined ? readParameters(at, ['sellerId', 'month', 'sku', 'gtin']) : { ...fixed, state: 'all' as const }
   const query = { ...named, ...readChoices(at, { kind: kinds, state: states }) }
   const isFiltered = fixed === undefined && listFilters(at).length > 0
+  const reports = useQuery('any report', () => readAnswer(api.GET('/v1/reconciliation', { params: { query: { limit: 1 } } })), {
+    topics: ['reconciliation'],
+    everyMs: 60_000,
+  })
   const found = usePage(
     'discrepancies',
     at,
@@ -107,7 +111,9 @@ const Differences = ({
           ? 'Report, previous month and inventory log agree on this SKU.'
           : isFiltered
             ? 'No difference matches the filters.'
-            : 'There is no difference: report, previous month and inventory log agree as far as they have been compared.'
+            : reports.data?.items.length === 0
+              ? 'No report has been read yet: there is nothing to compare.'
+              : 'There is no difference: report, previous month and inventory log agree as far as they have been compared.'
       }
       filtered={isFiltered}
       csv={{ path: `/v1/discrepancies?${new URLSearchParams(query)}`, name: 'discrepancies' }}
@@ -160,12 +166,6 @@ const Claimed = ({ part }: { readonly part: Claim['lost'] }) => (
   </>
 )
 
-/** The month before this one, `YYYY-MM`: the newest whose report is complete. */
-const findPreviousMonth = (now: Date): string =>
-  new Date(Date.UTC(now.getFullYear(), now.getMonth() - 1, 1)).toISOString().slice(0, 7)
-
-/** Form of a month such as `2026-03`. */
-const monthPattern = '20\\d{2}-(0[1-9]|1[0-2])'
 const isMonth = (text: string | undefined): text is string => text !== undefined && new RegExp(`^${monthPattern}$`).test(text)
 
 const Claims = ({ at }: { readonly at: Address }) => {

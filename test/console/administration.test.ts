@@ -95,6 +95,33 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await context.close()
   })
 
+  test('money: settlement differences with their rows, claims by deadline with the evidence of a month, reimbursements, and inbound shipments', async () => {
+    const { page, context, faults } = await stage.open('/console/money')
+    const differences = page.getByRole('table', { name: 'Settlement differences' })
+    await expect
+      .poll(() => differences.innerText())
+      .toMatch(/4711, line 1\s+PAN-28\s+\S+\s+paid less\s+\$20.00\s+\$18.50\s+-\$1.50/)
+    await differences.getByText('1 row', { exact: true }).click()
+    await expect.poll(() => differences.innerText()).toContain('Sale, Product Price: $18.50')
+    await page.getByLabel('Kind', { exact: true }).selectOption('never paid')
+    await page.getByText('No difference matches the filters.').waitFor()
+    await page.getByRole('link', { name: 'Claims', exact: true }).click()
+    await page.getByLabel('State', { exact: true }).selectOption('all')
+    await page.getByLabel('Month', { exact: true }).fill('2026-03')
+    await expect.poll(() => page.getByRole('table', { name: 'Claims' }).innerText()).toMatch(/PAN-28\s+2026-03\s+\S+\s+lost/)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Evidence of 2026-03, as CSV' }).click(),
+    ])
+    expect(await readFile(await download.path(), 'utf8')).toContain('2 units are stated as lost by the report.')
+    await page.getByRole('link', { name: 'Reimbursements', exact: true }).click()
+    await expect.poll(() => page.getByRole('table', { name: 'Reimbursements' }).innerText()).toContain('several claims fit')
+    await page.getByRole('link', { name: 'Inbound shipments', exact: true }).click()
+    await expect.poll(() => page.getByRole('table', { name: 'Inbound shipments' }).innerText()).toContain('SKU not known')
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
   test('inventory: the stock on hand, and where it differs from the log', async () => {
     const { page, context, faults } = await stage.open('/console/inventory?show=on-hand')
     const stock = page.getByRole('table', { name: 'Stock on hand' })
@@ -256,6 +283,10 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     '/console/inventory?show=on-hand',
     '/console/inventory?show=on-hand-differences',
     `/console/inventory/${sellerId}/${sku}`,
+    '/console/money',
+    '/console/money?show=claims&state=all',
+    '/console/money?show=reimbursements',
+    '/console/money?show=inbound',
     '/console/campaigns',
     `/console/campaigns/${campaignId}?sellerId=${sellerId}`,
     '/console/targets',

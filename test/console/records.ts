@@ -37,6 +37,21 @@ const stock = `
 const stockDifference = `
   INSERT INTO warehouse.stock_differences (seller_id, sku, gtin, counted_units, balance_units, as_of, opening_units, opening_at, value, currency)
   VALUES ($1, $2, $3, 12, 15, '2026-04-02T10:00:00Z', 16, '2026-04-02T07:00:00Z', 30, 'USD')`
+const settlement = `
+  INSERT INTO warehouse.settlement_lines (seller_id, line_key, report_date, row_number, transaction_type, description, amount, amount_type, currency,
+    quantity, purchase_order_id, sku, movement, component, raw_hash, raw, observed_at, first_seen_at, changed_at)
+  VALUES ($1, '2026-04-11/2', '2026-04-11', 2, 'Sale', 'Purchase', 18.50, 'Product Price', 'USD', 1, '4711', $2, 'sale', 'price', '\\x00', '{}', now(),
+    now(), now())`
+const settlementDifference = `
+  INSERT INTO warehouse.settlement_differences (seller_id, kind, difference_key, purchase_order_id, line_number, sku, report_date, expected_amount,
+    paid_amount, currency, line_keys)
+  VALUES ($1, 'paid-less', 'x', '4711', '1', $2, '2026-04-11', 20, 18.50, 'USD', '{2026-04-11/2}')`
+const inbound = `
+  INSERT INTO warehouse.inbound_shipment_lines (seller_id, shipment_id, sku, sent_units, received_units, shipped_at, expected_by, state)
+  VALUES ($1, '4711WFA', $2, 10, 0, '2026-03-01', '2026-03-31', 'unknown-sku')`
+const reimbursement = `
+  INSERT INTO warehouse.claim_payments (seller_id, line_key, problem, reimburses, sku, amount, currency, units, report_date)
+  VALUES ($1, '2026-04-11/9', 'several-claims', 'lost', $2, 9.98, 'USD', 2, '2026-04-11')`
 const campaign = `
   INSERT INTO warehouse.campaigns (seller_id, campaign_id, name, start_date, end_date, daily_budget, total_budget, status, raw_hash, raw,
     observed_at, first_seen_at, changed_at)
@@ -51,11 +66,13 @@ const targets = `
   VALUES ($1, 1, 'Pans', '{Home,Kitchen,Pans}', '{TIER_6}', '{HIGH}', false, '\\x00', '{}', now(), now(), now()),
     ($1, 2, 'Garden', '{Home,Garden}', '{TIER_1}', '{LOW}', true, '\\x00', '{}', now(), now(), now())`
 
-/** A month of the inventory with a difference, its entry of the log and a claim; stock on hand that differs from the log; a campaign over time; targets. */
+/**
+ * A month of the inventory with a difference, its entry of the log and a claim; stock on hand that differs from the log; a settlement difference and a reimbursement; a campaign
+ * over time; targets. */
 export const addRecords = async ({ client }: ConsoleStage): Promise<void> => {
   await client.query(logEntry, [sellerId, sku])
   for (const sql of [reports, discrepancy, stock, stockDifference]) await client.query(sql, [sellerId, sku, gtin])
-  await client.query(claim, [sellerId, sku])
+  for (const sql of [claim, settlement, settlementDifference, reimbursement, inbound]) await client.query(sql, [sellerId, sku])
   for (const sql of [campaign, statusChanges]) await client.query(sql, [sellerId, campaignId])
   await client.query(targets, [sellerId])
 }

@@ -53,6 +53,13 @@ test('claims are listed with their state, by month, SKU, kind and state', async 
     ...{ value: null, deadline: null, reference: null, filedUnits: null },
   })
   expect(ofItems((await server.json('/v1/claims/items?kind=lost')).body, 'sellerId')).toEqual(['s-2', 's-1'])
+  await stage.database.execute(
+    `UPDATE warehouse.claims SET deadline = CASE kind WHEN 'lost' THEN '2027-01-01T00:00:00Z'::timestamptz END WHERE seller_id = 's-1'`,
+  )
+  const first = await server.json('/v1/claims/items?sellerId=s-1&sort=deadline&limit=1')
+  const rest = await server.json(`/v1/claims/items?sellerId=s-1&sort=deadline&limit=1&cursor=${at(first.body, 'nextCursor')}`)
+  expect([...ofItems(first.body, 'kind'), ...ofItems(rest.body, 'kind')]).toEqual(['lost', 'missing'])
+  await stage.database.execute('UPDATE warehouse.claims SET deadline = NULL')
   expect(ofItems((await server.json('/v1/claims/items?state=filed')).body, 'id')).toEqual([])
   expect(ofItems((await server.json('/v1/claims/items?month=2026-02')).body, 'id')).toEqual([])
 })

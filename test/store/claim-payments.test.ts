@@ -32,7 +32,7 @@ const list = async () =>
   (
     await listClaimItems(
       stage.database,
-      { sellerId: null, month: null, sku: null, kind: null, state: null, dueBefore: null },
+      { sellerId: null, month: null, sku: null, kind: null, state: null, dueBefore: null, byDeadline: false },
       null,
       100,
     )

@@ -29,7 +29,15 @@ const report = async (month: string, rows: readonly ReportRow[], until = ends[mo
   const pairs = rows.map(({ sku }) => ({ sku, month }))
   await stage.database.transaction((tx) => reviewDiscrepancies(tx, sellerId, pairs))
 }
-const all: ClaimItemFilter = { sellerId: null, month: null, sku: null, kind: null, state: null, dueBefore: null }
+const all: ClaimItemFilter = {
+  sellerId: null,
+  month: null,
+  sku: null,
+  kind: null,
+  state: null,
+  dueBefore: null,
+  byDeadline: false,
+}
 const list = async (filter: Partial<ClaimItemFilter> = {}) =>
   (await listClaimItems(stage.database, { ...all, ...filter }, null, 100)).items
 const briefly = async () =>
@@ -165,6 +173,7 @@ test('deadlines are counted from the end of the month, for returns from the day 
   })
   expect(await findExpiringClaims(stage.database, 14 * dayMs)).toMatchObject([{ sellerId, count: 1, units: 3 }])
   expect(await list({ dueBefore: new Date(Date.now() + 14 * dayMs) })).toHaveLength(1)
+  expect((await list({ byDeadline: true })).map(({ kind }) => kind)).toEqual(['lost', 'returned'])
   await reviewClaimDeadlines(stage.database, { ...claimWindows, inventoryMs: dayMs })
   expect(await list({ kind: 'lost' })).toMatchObject([{ state: 'expired', stateBy: 'report' }])
 })

@@ -49,6 +49,15 @@ export interface ClaimItemFilter {
   readonly state: ClaimState | null
   /** The deadline is before this time. */
   readonly dueBefore: Date | null
+  /** Sorted by deadline, claims without one last; otherwise newest first. */
+  readonly byDeadline: boolean
+}
+
+/** Place of a claim in a list. */
+export interface ClaimPlace {
+  readonly id: bigint
+  /** ISO 8601; null: it has none. */
+  readonly deadline: string | null
 }
 
 interface ItemRow extends Omit<ClaimItem, 'units' | 'filedUnits' | 'reportedUnits'> {
@@ -75,32 +84,37 @@ const itemColumns = `c.id, c.seller_id AS "sellerId", c.sku, coalesce(r.gtin, s.
 const itemJoins = `LEFT JOIN tallyman.inventory_skus s ON s.seller_id = c.seller_id AND s.sku = c.sku
   LEFT JOIN warehouse.reconciliation_rows r ON r.seller_id = c.seller_id AND r.month = c.month AND r.sku = c.sku`
 
-/** Claims, newest first, before this id. */
+/** Claims after this place. */
 export const listClaimItems = async (
   sql: SqlRunner,
   filter: ClaimItemFilter,
-  before: bigint | null,
+  after: ClaimPlace | null,
   limit: number,
-): Promise<ListPage<ClaimItem, bigint>> => {
+): Promise<ListPage<ClaimItem, ClaimPlace>> => {
+  const order = filter.byDeadline ? `coalesce(deadline, 'infinity'), id` : 'id DESC'
+  const isAfter = filter.byDeadline
+    ? `(coalesce(deadline, 'infinity'), id) > (coalesce($8::timestamptz, 'infinity'), $7::bigint)`
+    : 'id < $7::bigint AND $8::timestamptz IS NOT DISTINCT FROM $8::timestamptz'
   const rows = await sql.query<ItemRow>(
     `WITH page AS MATERIALIZED (
        SELECT * FROM warehouse.claims
        WHERE ($1::text[] IS NULL OR seller_id = ANY ($1::text[])) AND ($2::date IS NULL OR month = $2::date) AND ($3::text IS NULL OR sku = $3::text)
          AND ($4::text IS NULL OR kind = $4::text) AND ($5::text IS NULL OR state = $5::text)
-         AND ($6::timestamptz IS NULL OR deadline < $6::timestamptz) AND ($7::bigint IS NULL OR id < $7::bigint)
-       ORDER BY id DESC LIMIT $8::int
+         AND ($6::timestamptz IS NULL OR deadline < $6::timestamptz) AND ($7::bigint IS NULL OR (${isAfter}))
+       ORDER BY ${order} LIMIT $9::int
      )
-     SELECT ${itemColumns} FROM page c ${itemJoins} ORDER BY c.id DESC`,
+     SELECT ${itemColumns} FROM page c ${itemJoins} ORDER BY ${filter.byDeadline ? `coalesce(c.deadline, 'infinity'), c.id` : 'c.id DESC'}`,
     toSellerIds(filter.sellerId),
     filter.month === null ? null : `${filter.month}-01`,
     filter.sku,
     filter.kind,
     filter.state,
     filter.dueBefore?.toISOString() ?? null,
-    before,
+    after?.id ?? null,
+    after?.deadline ?? null,
     limit + 1,
   )
-  return buildPage(rows.map(toItem), limit, (item) => item.id)
+  return buildPage(rows.map(toItem), limit, ({ id, deadline }) => ({ id, deadline: deadline?.toISOString() ?? null }))
 }
 
 /** One claim; null: there is none. */

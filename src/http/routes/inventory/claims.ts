@@ -25,13 +25,17 @@ import type { RouteParts } from '../parts.ts'
 const kind = z.enum(claimKinds).optional().meta({ description: 'Of this kind.' })
 const state = z.enum([...claimStates, 'all'])
 
-const items = buildList('claim-items', claimItemSchema, bigintKey, {
+const items = buildList('claim-items', claimItemSchema, z.object({ id: bigintKey, deadline: z.string().nullable() }), {
   sellerId: textFilter('Of this seller.'),
   month: monthSchema.optional(),
   sku: skuFilter('Of this SKU.'),
   kind,
   state: state.default('open'),
   dueTo: toSchema('To be filed'),
+  sort: z
+    .enum(['-id', 'deadline'])
+    .default('-id')
+    .meta({ description: '-id: newest first; deadline: the next deadline first, claims without one last.' }),
 })
 
 const payments = buildList('claim-payments', claimPaymentSchema, z.object({ sellerId: z.string(), lineKey: z.string() }), {
@@ -114,6 +118,7 @@ export const claimRoutes = (app: App, { services }: RouteParts): void => {
         kind: query.kind ?? null,
         state: query.state === 'all' ? null : query.state,
         dueBefore: query.dueTo ?? null,
+        byDeadline: query.sort === 'deadline',
       }
       return items.answer(request, reply, (after, limit) => listClaimItems(database, filter, after, limit))
     },
@@ -162,7 +167,14 @@ export const claimRoutes = (app: App, { services }: RouteParts): void => {
     handler: async ({ query, caller }, reply) => {
       const { month } = query
       const filter = {
-        ...{ sellerId: resolveSellerFilter(caller, query.sellerId), month, sku: null, kind: query.kind ?? null, dueBefore: null },
+        ...{
+          sellerId: resolveSellerFilter(caller, query.sellerId),
+          month,
+          sku: null,
+          kind: query.kind ?? null,
+          dueBefore: null,
+          byDeadline: false,
+        },
         state: query.state === 'all' ? null : query.state,
       }
       const page = await listClaimItems(database, filter, null, maxClaims)
