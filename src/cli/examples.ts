@@ -70,6 +70,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'claims file': ['claims file 12 --reference CASE-4711'],
   'claims close': ['claims close 12 --as paid --paid 39.98', 'claims close 12 --as refused --reason "no proof"'],
   'claims export': ['claims export 12 --format html > claim-12.html', 'claims export --month 2026-10 > claims.csv'],
+  'claims payments': ['claims payments --unassigned', 'claims payments --seller A1 --json'],
   'stock list': ['stock list', 'stock list --sku MUG-BLUE --json'],
   'stock differences': ['stock differences --seller A1'],
   'retention show': ['retention show'],

@@ -124,7 +124,7 @@ describe('migrate', () => {
       ['Sale', 'Product Price', 'Purchase'],
       ['Refund', 'Commission on Product', 'Seller Triggered Refund'],
       ['Service Fee', '', '"WFS Return Shipping fee "'],
-      ['Adjustment', 'Commission on Shipping', 'A text'],
+      ['Adjustment', 'Commission on Shipping', 'WFS LostInventory'],
       ['Release Reserve', 'Reserve', 'Reserve credited back'],
       ['PaymentSummary', '', 'Deposited in account'],
       ['Adjustment', 'A new fee', 'A text'],
@@ -140,7 +140,7 @@ describe('migrate', () => {
          observed_at, first_seen_at, changed_at) VALUES ${values.join(', ')}`,
     )
     expect(await migrate(url)).toContain('20270340000000_money_views')
-    expect(await rows(url, 'SELECT movement, component FROM warehouse.settlement_lines ORDER BY row_number')).toEqual(
+    expect(await rows(url, 'SELECT movement, component, reimburses FROM warehouse.settlement_lines ORDER BY row_number')).toEqual(
       kinds.map(([transactionType, amountType, description]) => classifyRow({ transactionType, amountType, description })),
     )
     expect(await rows(url, 'SELECT commission_rate::float8 AS rate FROM warehouse.settlement_lines ORDER BY row_number')).toEqual(

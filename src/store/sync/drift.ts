@@ -68,7 +68,7 @@ const raiseDriftAlarm = (tx: Transaction, place: Place): Promise<void> => {
 const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 /** SQL: the record of a place. All operations of a resource return the same one. */
-const recordOf = (operation: string, kind: string): string =>
+const selectRecord = (operation: string, kind: string): string =>
   `CASE WHEN ${kind} IN ('status', 'header') THEN ${operation} ELSE split_part(${operation}, '.', 1) END`
 
 /** Records seen places in one statement, and raises an alarm for each that no record had before. A place whose alarm was resolved raises no other. */
@@ -89,9 +89,9 @@ export const recordDrift = (database: Database, seen: readonly SeenDrift[]): Pro
          RETURNING operation, kind, path, value, example, xmax = 0 AS is_new
        )
        SELECT DISTINCT ON (record, kind, path, value) record, operation, kind, path, value, example
-       FROM (SELECT *, ${recordOf('operation', 'kind')} AS record FROM recorded) r
+       FROM (SELECT *, ${selectRecord('operation', 'kind')} AS record FROM recorded) r
        WHERE is_new AND NOT EXISTS (SELECT FROM tallyman.drift d
-         WHERE (${recordOf('d.operation', 'd.kind')}, d.kind, d.path, d.value) = (r.record, r.kind, r.path, r.value))
+         WHERE (${selectRecord('d.operation', 'd.kind')}, d.kind, d.path, d.value) = (r.record, r.kind, r.path, r.value))
        ORDER BY record, kind, path, value, operation`,
       sorted.map(({ sellerId }) => sellerId),
       sorted.map(({ operation }) => operation),
