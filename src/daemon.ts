@@ -20,6 +20,7 @@ import { followSellers } from './jobs/sellers/served-sellers.ts'
 import { createSyncMetrics } from './jobs/sync/engine/sync-metrics.ts'
 import { changesChannel, Webhooks } from './jobs/webhooks/webhooks.ts'
 import type { Logger } from './observability/log.ts'
+import type { Telemetry } from './observability/otlp.ts'
 import { openListener } from './store/db/listener.ts'
 import { sellersChannel } from './store/sellers/sellers.ts'
 import { webhooksChannel } from './store/webhooks/webhook-endpoints.ts'
@@ -31,10 +32,15 @@ import type { StopSignals } from './util/stop-signals.ts'
  * Starts the parts that the roles need, runs until it is asked to stop, drains, and closes everything.
  * @throws what keeps it from starting, after closing what was open
  */
-export const startDaemon = async (config: Config, log: Logger, asked: Pick<StopSignals, 'signal' | 'hangUps'>): Promise<void> => {
+export const startDaemon = async (
+  config: Config,
+  log: Logger,
+  asked: Pick<StopSignals, 'signal' | 'hangUps'>,
+  telemetry: Telemetry | null,
+): Promise<void> => {
   const shutdownHooks = createShutdownHooks(log)
   try {
-    await run(config, log, asked, shutdownHooks)
+    await run(config, log, asked, telemetry, shutdownHooks)
   } finally {
     await shutdownHooks.closeAll()
   }
@@ -44,6 +50,7 @@ const run = async (
   config: Config,
   log: Logger,
   { signal: stop, hangUps }: Pick<StopSignals, 'signal' | 'hangUps'>,
+  telemetry: Telemetry | null,
   shutdownHooks: ShutdownHooks,
 ): Promise<void> => {
   const context = createContext(config, log, stop, shutdownHooks)
@@ -89,6 +96,10 @@ const run = async (
     health: createHealth(parts),
     metrics: createMetricsReader(parts),
   }
+  telemetry?.exportMetrics(async () => {
+    await observed.metrics()
+    return await context.metrics.registry.getMetricsAsJSON()
+  })
   await startHealthServer(context, observed)
   const changedLimits = createChangedLimits(parts)
   changedLimits.voidWaits()

@@ -8,8 +8,9 @@ const { profiles } = await import('./clients/marketplace/profiles/index.ts')
 const { configExitCode, InvalidConfig, readConfig } = await import('./config/config.ts')
 const { startDaemon } = await import('./daemon.ts')
 const { escapeControlCharacters } = await import('./observability/control-characters.ts')
-const { createLogger, describeError } = await import('./observability/log.ts')
+const { createLogger, createQuietLog, describeError } = await import('./observability/log.ts')
 const { postgresOutage } = await import('./store/db/errors.ts')
+const { commit, version } = await import('./util/version.ts')
 
 const read = () => {
   try {
@@ -23,11 +24,19 @@ const read = () => {
 
 const config = read()
 const headerPrefixes = [...profiles.values(), ...config.sellers].flatMap(({ headerPrefix }) => headerPrefix ?? [])
+const telemetry = config.exportsTelemetry
+  ? await (await import('./observability/otlp.ts')).startTelemetry({ version, commit })
+  : null
 const log = createLogger({
   ...config.log,
+  ...(telemetry === null ? {} : { onLine: telemetry.onLogLine }),
   findOutage: postgresOutage,
   secretHeaders: [...new Set(headerPrefixes)].map(accessTokenHeader),
 })
+const quiet = createQuietLog(log)
+telemetry?.onFault((fault) =>
+  quiet.warn('telemetry', { fault }, 'traces, metrics or logs cannot be exported to OTEL_EXPORTER_OTLP_ENDPOINT'),
+)
 for (const name of config.unknownSettings) log.warn({ setting: name }, `${name} is not a setting and has no effect`)
 
 if (config.afterRestore)
@@ -49,9 +58,11 @@ for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
 }
 
 try {
-  await startDaemon(config, log, stopping)
+  await startDaemon(config, log, stopping, telemetry)
+  await telemetry?.stop()
   process.exit(0)
 } catch (error) {
   log.fatal({ err: error }, describeError(error).message)
+  await telemetry?.stop()
   process.exit(1)
 }

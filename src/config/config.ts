@@ -88,6 +88,8 @@ export interface Config {
   readonly afterRestore: boolean
   readonly roles: readonly Role[]
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' }
+  /** Whether traces, metrics and logs are exported to an OpenTelemetry collector. */
+  readonly exportsTelemetry: boolean
   /** Time before the watermark at which each window of an incremental sync begins. */
   readonly lookBackMs: number
   /** Age by creation date up to which orders and returns are read again. */
@@ -233,6 +235,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     afterRestore: values.AFTER_RESTORE === 'on',
     roles: values.ROLES,
     log: { level: values.LOG_LEVEL, format: logFormat },
+    exportsTelemetry: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     unknownSettings: listUnknownSettings(source),
     intervals: everyMs,
     shown: effectiveSettings(source, values, { logFormat, intervals: everyMs }),

@@ -273,6 +273,11 @@ const processes = {
   LOG_FORMAT: choice(['json', 'pretty'])
     .optional()
     .meta({ description: 'Format of the log.', unset: '`json` (`pretty` on a terminal)' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
+    .optional()
+    .describe(
+      'Address of an [OpenTelemetry](telemetry.md) collector for traces, metrics and logs. Unset: none. The SDK reads the other `OTEL_…` variables.',
+    ),
   SANDBOX_PORT: port(8181).describe('Port of the built-in sandbox.'),
   DEMO: pickOne(['on', 'off'], 'on').describe('Whether the demonstration ERP runs with the built-in sandbox.'),
 }

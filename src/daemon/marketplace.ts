@@ -15,6 +15,7 @@ import { createSellerRegistry, type SellerRegistry } from '../jobs/sellers/regis
 import { ServedSellers } from '../jobs/sellers/served-sellers.ts'
 import { createServing, type Serving } from '../jobs/sellers/serving.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { recordSpan } from '../observability/trace.ts'
 import { removeUnusedRateLimits } from '../store/sellers/rate-limits.ts'
 import { removeProcess } from '../store/sellers/seller-processes.ts'
 import type { DaemonContext } from './context.ts'
@@ -105,7 +106,18 @@ const connectSellers = (context: DaemonContext, database: DatabasePart, queues: 
 }
 
 const buildClientHooks = (metrics: Metrics): Parameters<typeof createSellerRegistry>[0]['hooks'] => ({
-  onRequest: ({ operation, outcome, durationMs }) => {
+  onRequest: ({ operation, sellerId, correlationId, outcome, status, durationMs }) => {
+    recordSpan(operation, {
+      kind: 'client',
+      durationMs,
+      failed: outcome !== 'ok' && outcome !== 'none',
+      attributes: {
+        'tallyman.seller.id': sellerId,
+        'tallyman.correlation_id': correlationId,
+        'tallyman.outcome': outcome,
+        ...(status === null ? {} : { 'http.response.status_code': status }),
+      },
+    })
     metrics.apiRequests.inc({ operation, outcome: outcome === 'none' ? 'ok' : outcome })
     metrics.apiRequestDuration.observe({ operation }, durationMs / 1_000)
   },

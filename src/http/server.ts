@@ -50,6 +50,7 @@ import { nameOperations } from './schemas/openapi.ts'
 import { refuseUnknownParameters } from './schemas/parameters.ts'
 import { serializerCompiler, validatorCompiler } from './schemas/serializers.ts'
 import type { HttpServices } from './services.ts'
+import { traceRequests } from './tracing.ts'
 
 /** Longest path parameter: an event's source, each of its bytes percent-encoded. */
 const maxParamLength = 4_096
@@ -87,6 +88,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     failedKeys: createFailedKeys(services.log),
   })
   app.decorateRequest('caller')
+  traceRequests(app)
   app.addHook('onRequest', guard.admit)
   const listRoutesWithoutNeeds = enforceNeeds(app, services.database, services.knowsSeller)
   addResponseHeaders(app)

@@ -25,6 +25,8 @@ export interface LoggerOptions {
   readonly findOutage?: (error: unknown) => string | null
   /** Names of headers with secrets, in addition to common ones. */
   readonly secretHeaders?: readonly string[]
+  /** Called with each line, as JSON, before it is written. */
+  readonly onLine?: (line: string) => void
 }
 
 // Names of members with secrets or personal data of buyers, in our objects and in the marketplace's records.
@@ -173,10 +175,11 @@ const redactBindings = (logger: Logger, redact: Redactor): Logger => {
 }
 
 /** Creates the daemon's log: ISO time, level as a word, errors without bodies, secrets and personal data redacted, trace ids added. */
-export const createLogger = ({ level, format, destination, findOutage, secretHeaders = [] }: LoggerOptions): Logger => {
+export const createLogger = ({ level, format, destination, findOutage, secretHeaders = [], onLine }: LoggerOptions): Logger => {
   const redact = createRedactor(new Set([...secretNames, ...commonSecretHeaders, ...secretHeaders]), (error) =>
     describeError(error),
   )
+  const escapeLine = format === 'pretty' ? escapeControlCharactersInJson : escapeControlCharacters
   const filterLine: LineFilter = findOutage === undefined ? (args) => args : createOutageFilter(findOutage)
   const logger = pino(
     {
@@ -189,7 +192,10 @@ export const createLogger = ({ level, format, destination, findOutage, secretHea
       mixin: activeTraceIds,
       hooks: {
         // Both formats are read at terminals; one prints texts unchanged, the other as JSON.
-        streamWrite: format === 'pretty' ? escapeControlCharactersInJson : escapeControlCharacters,
+        streamWrite: (line) => {
+          onLine?.(line)
+          return escapeLine(line)
+        },
         logMethod(args, method, methodLevel) {
           const [first, ...inMessage] = filterLine(args, methodLevel) ?? []
           if (first !== undefined) Reflect.apply(method, this, [first, ...inMessage.map(redact.value)])

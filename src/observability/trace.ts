@@ -62,6 +62,51 @@ export const inSpan = async <Result>(name: string, options: SpanOptions, work: (
     },
   )
 
+/** Adds a span that has already ended: `durationMs` long until now. */
+export const recordSpan = (
+  name: string,
+  { kind, attributes, failed, durationMs }: Pick<SpanOptions, 'kind' | 'attributes'> & { failed: boolean; durationMs: number },
+): void => {
+  const endedMs = Date.now()
+  const span = tracer.startSpan(name, {
+    kind: kinds[kind],
+    startTime: endedMs - durationMs,
+    ...(attributes === undefined ? {} : { attributes }),
+  })
+  if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
+  span.end(endedMs)
+}
+
+/** The span of a request that the daemon answers. */
+export interface ServerSpan {
+  /** Runs `work` with this span as the active one. */
+  enter(work: () => void): void
+  /** Ends it with the status of the answer. */
+  end(status: number): void
+}
+
+/**
+ * Begins the span of a request in the trace of its caller, whom the headers `traceparent` and `tracestate` name. Null: nothing is recorded.
+ * The header `baggage` is not read: its content would be stored with each job.
+ */
+export const startServerSpan = (
+  name: string,
+  { traceparent, tracestate }: Readonly<Record<string, string | readonly string[] | undefined>>,
+  attributes: Attributes,
+): ServerSpan | null => {
+  const parent = propagation.extract(context.active(), { traceparent, tracestate })
+  const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent)
+  if (!span.isRecording()) return null
+  return {
+    enter: (work) => context.with(trace.setSpan(parent, span), work),
+    end: (status) => {
+      span.setAttribute('http.response.status_code', status)
+      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+      span.end()
+    },
+  }
+}
+
 /** Attributes of a span about a job, by the semantic conventions for messaging (v1.44). */
 export const messagingAttributes = (
   operation: 'send' | 'process',

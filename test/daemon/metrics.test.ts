@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestCollector, type TestCollector } from '../support/collector.ts'
 import { everyPoll, startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { withDatabase } from '../support/database.ts'
-import { accepted, type ErpEvent } from '../support/events.ts'
+import { accepted, cloudEvent, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { alertRules, dashboardPanels, listNames } from '../support/promql.ts'
 import { query } from '../support/query.ts'
@@ -11,12 +12,16 @@ import { type OrderAddress, placeOrder, post, sandboxSeller } from './support.ts
 
 const stage = withDatabase()
 let sandbox: TestSandbox
+let collector: TestCollector
 let daemon: TestDaemon
 let order: OrderAddress
+let traced: OrderAddress
 
 beforeAll(async () => {
   sandbox = await startTestSandbox()
+  collector = await startTestCollector()
   order = await placeOrder(sandbox, 3)
+  traced = await placeOrder(sandbox, 1)
   daemon = await startTestDaemon({
     ...sandboxSeller,
     ...everyPoll,
@@ -26,10 +31,16 @@ beforeAll(async () => {
     CAMPAIGN_IDS: 'SEM-1001,SEM-1002,SEM-1003',
     // A quarter of it is for orders that are looked up.
     RATE_LIMITS: JSON.stringify({ 'orders.get': { tokens: 20, per: '1m' } }),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_METRIC_EXPORT_INTERVAL: '1000',
+    OTEL_BSP_SCHEDULE_DELAY: '200',
+    OTEL_BLRP_SCHEDULE_DELAY: '200',
   })
-}, 120_000)
+})
 afterAll(async () => {
   await daemon?.program.kill()
+  await collector?.stop()
   await sandbox?.stop()
 })
 
@@ -191,4 +202,44 @@ test.each([
     expect(seconds).toBeGreaterThan(0)
     expect(seconds).toBeLessThan(count * 60)
   })
+})
+
+test("traces, metrics and logs are exported; the ERP's trace goes through event, command and request", async () => {
+  const traceId = 'a1'.repeat(16)
+  // Known: an event about it is decided at once.
+  await eventually(async () => expect((await daemon.call('GET', `/v1/orders/${traced.purchaseOrderId}`)).status).toBe(200))
+  const answer = await fetch(`${daemon.url}/v1/events`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/cloudevents+json',
+      traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
+      baggage: 'secret=x',
+    },
+    body: JSON.stringify(cloudEvent(accepted(traced), '/erp')),
+  })
+  expect(answer.status).toBe(202)
+  await eventually(() => {
+    const spans = collector.spans.filter((span) => span.traceId === traceId)
+    expect(spans.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['POST /v1/events', 'send commands', 'process commands', 'orders.acknowledge']),
+    )
+    const find = (name: string) => spans.find((span) => span.name === name)
+    expect(find('POST /v1/events')).toMatchObject({
+      parentSpanId: '00f067aa0ba902b7',
+      attributes: { 'http.response.status_code': 202 },
+    })
+    expect(find('orders.acknowledge')).toMatchObject({
+      parentSpanId: find('process commands')?.spanId,
+      attributes: { 'tallyman.seller.id': traced.sellerId, 'tallyman.outcome': 'ok' },
+    })
+    expect(collector.logRecords.filter((record) => record.traceId === traceId).length).toBeGreaterThan(0)
+    expect([...collector.metricNames]).toEqual(
+      expect.arrayContaining([
+        'tallyman_events_received_total',
+        'tallyman_api_request_duration_seconds',
+        'process_cpu_seconds_total',
+      ]),
+    )
+  })
+  expect(collector.spans.some(({ name }) => /livez|readyz|metrics/.test(name))).toBe(false)
 })

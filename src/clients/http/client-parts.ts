@@ -12,6 +12,7 @@ export interface ClientLog {
 /** The end of one HTTP request: `outcome` is `ok`, `none` (a 404 that means "not found") or the class of the failure. */
 export interface RequestReport {
   readonly sellerId: string
+  readonly correlationId: string
   readonly operation: string
   readonly outcome: 'ok' | 'none' | FailureKind
   /** HTTP status; null without an answer. */

@@ -138,7 +138,7 @@ export class RequestSender {
       const file = this.#observeFile(received.file, { call, correlationId, exchange }, outcome)
       return { outcome, verdict, records: [], file }
     }
-    this.#report(call, outcome, verdict, outcome.endedMs)
+    this.#report(call, correlationId, outcome, verdict, outcome.endedMs)
     const whole = text === null || call.answerIsRecord === undefined ? [] : [asRecord(text)]
     return { outcome, verdict, records: cut?.records ?? whole, file: null }
   }
@@ -165,7 +165,7 @@ export class RequestSender {
     }
     // The address is a secret: it grants the right to read the file.
     const verdict = redactSecrets(classify(exchange), [address.href, search])
-    this.#report(call, outcome, verdict, outcome.endedMs)
+    this.#report(call, correlationId, outcome, verdict, outcome.endedMs)
     return { outcome, verdict, records: [], file: null }
   }
 
@@ -279,7 +279,7 @@ export class RequestSender {
   /** A file that is reported when it has ended, and classified if it does not arrive completely. */
   #observeFile(file: Body, { call, correlationId, exchange }: FileRequest, outcome: HttpOutcome): Body {
     const complete = { ok: true, body: null, faults: [] } as const
-    const report = (ended: Verdict): void => this.#report(call, outcome, ended, this.#now())
+    const report = (ended: Verdict): void => this.#report(call, correlationId, outcome, ended, this.#now())
     const fail = (verdict: UnsuccessfulVerdict): MarketplaceFailure => this.fail(call.operation, correlationId, verdict)
     const chunks = async function* (): Body {
       let ended: Verdict = complete
@@ -299,10 +299,11 @@ export class RequestSender {
     })
   }
 
-  #report(call: Call, outcome: HttpOutcome, ended: Verdict, endedMs: number): void {
+  #report(call: Call, correlationId: string, outcome: HttpOutcome, ended: Verdict, endedMs: number): void {
     const { sellerId, parts } = this.#options
     parts.hooks?.onRequest?.({
       sellerId,
+      correlationId,
       operation: call.operation.name,
       outcome: ended.ok ? 'ok' : ended.contentNotFound ? 'none' : ended.kind,
       status: outcome.status,

@@ -2,6 +2,7 @@ import { setImmediate as letOthersRun } from 'node:timers/promises'
 import { eventFaults, type ReadEvent, readEvent } from '../../domain/events/event-reading.ts'
 import type { EventFault } from '../../domain/events/event-shape.ts'
 import type { NamedOrder } from '../../domain/orders/named-orders.ts'
+import { serializeTrace } from '../../observability/trace.ts'
 import { runInLockstep } from '../../store/commit/lockstep.ts'
 import { runPipelined } from '../../store/commit/query-batching.ts'
 import type { Transaction } from '../../store/db/database.ts'
@@ -434,7 +435,8 @@ const takeForLater = async (
   candidates: readonly Candidate[],
 ): Promise<readonly EventReceipt[]> => {
   const state = 'received'
-  const rows = candidates.map(({ event, hash }) => ({ ...event, bodyHash: hash, sellerId, state }) as const)
+  const trace = serializeTrace()
+  const rows = candidates.map(({ event, hash }) => ({ ...event, bodyHash: hash, sellerId, state, trace }) as const)
   const inserted = await insertEvents(tx, rows)
   const receipts: EventReceipt[] = []
   for (const [place, candidate] of candidates.entries()) {

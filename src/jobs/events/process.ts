@@ -1,5 +1,6 @@
 import { eventFaults, type ReadEvent, readEvent } from '../../domain/events/event-reading.ts'
 import type { EventFault } from '../../domain/events/event-shape.ts'
+import { inSpan } from '../../observability/trace.ts'
 import type { Database, Transaction } from '../../store/db/database.ts'
 import { isDatabaseUnavailable, retryOnDeadlock } from '../../store/db/errors.ts'
 import { type EventKey, postponeEvent, readStoredEvent, type StoredEvent } from '../../store/events/events.ts'
@@ -64,7 +65,9 @@ export const processReceivedEvent = async (
   const event = await readStoredEvent(parts.database, key)
   if (event === null || event.state !== 'received') return 'settled'
   try {
-    const waits = await decideWithOthers(parts, event, signal)
+    const decide = () => decideWithOthers(parts, event, signal)
+    const waits =
+      event.trace === null ? await decide() : await inSpan('decide event', { kind: 'internal', parent: event.trace }, decide)
     if (waits === null) return 'settled'
     if ('servedByOther' in waits) return waits
     return { dueInMs: await postpone(parts.database, event, waits) }

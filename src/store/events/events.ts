@@ -103,6 +103,8 @@ export interface StoredEvent extends IncomingEvent {
   readonly waitsFor: string | null
   /** When its data was deleted, except the ids of order and seller; null: it is complete. */
   readonly dataRemovedAt: Date | null
+  /** The trace in which it was posted, if it had to wait; null: none. */
+  readonly trace: string | null
 }
 
 interface EventRow {
@@ -124,6 +126,7 @@ interface EventRow {
   readonly processed_at: Date | null
   readonly waits_for: string | null
   readonly data_removed_at: Date | null
+  readonly trace: string | null
 }
 
 const orderOfData = `left(tallyman.normal_id(e.data -> 'purchaseOrderId'), ${maxIdLength})`
@@ -134,7 +137,7 @@ const columns = `e.source, e.id, e.sequence, e.type, CASE WHEN octet_length(e.da
   octet_length(e.data::text) AS data_bytes, ${orderOfData} AS purchase_order_id, ${returnOfData} AS return_order_id,
   encode(e.body_hash, 'hex') AS body_hash, e.seller_id, e.status, e.problem, e.received_at,
   extract(epoch FROM now() - e.received_at)::float8 * 1000 AS waited_ms, e.processed_at,
-  CASE WHEN e.status = 'received' THEN e.waits_for END AS waits_for, e.data_removed_at,
+  CASE WHEN e.status = 'received' THEN e.waits_for END AS waits_for, e.data_removed_at, e.trace,
   ARRAY(SELECT c.id FROM tallyman.commands c WHERE c.event_source = e.source AND c.event_id = e.id ORDER BY c.sequence) AS commands`
 
 const unreadableFor = ({ data, data_bytes: bytes }: EventRow): string | null => {
@@ -165,6 +168,7 @@ const parseStored = (row: EventRow): Omit<StoredEvent, 'data' | 'unreadable'> =>
   processedAt: row.processed_at,
   waitsFor: row.waits_for,
   dataRemovedAt: row.data_removed_at,
+  trace: row.trace,
 })
 
 // OFFSET 0 forces one lookup for each event, regardless of statistics.
@@ -188,12 +192,14 @@ export interface NewEvent extends IncomingEvent {
   readonly bodyHash: string
   readonly sellerId: string | null
   readonly state: 'received' | 'accepted'
+  /** The active trace, of an event that has to wait. */
+  readonly trace?: string | null
 }
 
 const insertGiven = prepared(
-  `INSERT INTO tallyman.erp_event (source, id, type, data, body_hash, seller_id, status, processed_at)
-   SELECT t.source, t.id, t.type, COALESCE(t.data, 'null'), decode(t.body_hash, 'hex'), t.seller_id, t.status, CASE WHEN t.status = 'accepted' THEN now() END
-   FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, source text, id text, type text, data jsonb, body_hash text, seller_id text, status text)
+  `INSERT INTO tallyman.erp_event (source, id, type, data, body_hash, seller_id, status, trace, processed_at)
+   SELECT t.source, t.id, t.type, COALESCE(t.data, 'null'), decode(t.body_hash, 'hex'), t.seller_id, t.status, t.trace, CASE WHEN t.status = 'accepted' THEN now() END
+   FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, source text, id text, type text, data jsonb, body_hash text, seller_id text, status text, trace text)
    ORDER BY t.ordinal
    ON CONFLICT (source, id) DO NOTHING RETURNING source, id`,
 )
@@ -202,7 +208,7 @@ const insertAll = batchQuery(async (sql: SqlRunner, requests: readonly (readonly
   const rows = await sql.query<EventKey>(
     insertGiven,
     JSON.stringify(
-      requests.flat().map(({ source, id, type, data, bodyHash, sellerId, state }, ordinal) => ({
+      requests.flat().map(({ source, id, type, data, bodyHash, sellerId, state, trace }, ordinal) => ({
         ordinal,
         source,
         id,
@@ -211,6 +217,7 @@ const insertAll = batchQuery(async (sql: SqlRunner, requests: readonly (readonly
         body_hash: bodyHash,
         seller_id: sellerId,
         status: state,
+        trace: trace ?? null,
       })),
     ),
   )

@@ -83,7 +83,7 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
   },
   'tallyman.drift': { none: 'id seller_id operation kind path value example count first_seen_at last_seen_at' },
   'tallyman.erp_event': {
-    none: 'sequence body_hash status received_at processed_at due_at data_removed_at',
+    none: 'sequence body_hash status received_at processed_at due_at data_removed_at trace',
     reference: { source: "the ERP's key of its event; must name no buyer", id: "the ERP's key of its event; must name no buyer" },
     buyer: {
       type: ['type as sent by the ERP; a rejected event may have any', 'a type that does not exist is replaced by "erased"'],
