@@ -96,10 +96,15 @@ const run = async (
     health: createHealth(parts),
     metrics: createMetricsReader(parts),
   }
-  telemetry?.exportMetrics(async () => {
-    await observed.metrics()
-    return await context.metrics.registry.getMetricsAsJSON()
-  })
+  if (telemetry !== null) {
+    const { registry } = context.metrics
+    telemetry.exportMetrics(async () => {
+      await observed.metrics()
+      return await registry.getMetricsAsJSON()
+    })
+    // The last export comes after the database is closed: its figures stay as they are.
+    shutdownHooks.add('the figures of telemetry', async () => telemetry.exportMetrics(() => registry.getMetricsAsJSON()))
+  }
   await startHealthServer(context, observed)
   const changedLimits = createChangedLimits(parts)
   changedLimits.voidWaits()

@@ -8,7 +8,7 @@ import { type MetricFamilies, toOtlpMetrics } from './otlp-metrics.ts'
 export interface Telemetry {
   /** Exports a line of the log, given as JSON. */
   readonly onLogLine: (line: string) => void
-  /** Exports these metrics too from now on. */
+  /** Exports these metrics from now on, in place of those before. */
   exportMetrics(read: () => Promise<MetricFamilies>): void
   /** Reports faults of the export from now on, such as a collector that does not answer. */
   onFault(report: (message: string) => void): void
@@ -110,7 +110,8 @@ export const startTelemetry = async ({ version, commit }: Build): Promise<Teleme
     },
     onFault: (report) => {
       const ignore = (): void => undefined
-      const tell = (message: string): void => report(message.slice(0, 500))
+      // The SDK gives an error as JSON with its stack.
+      const tell = (text: string): void => report((/"message":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text).slice(0, 500))
       diag.setLogger(
         { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore },
         { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
@@ -118,7 +119,9 @@ export const startTelemetry = async ({ version, commit }: Build): Promise<Teleme
     },
     stop: async () => {
       const late = new Promise<void>((resolve) => setTimeout(resolve, stopTimeoutMs).unref())
-      await Promise.race([sdk.shutdown(), late])
+      // What cannot be exported any more is a fault of the export, not of the daemon that stops.
+      const ended = sdk.shutdown().catch((error: unknown) => diag.error(String(error)))
+      await Promise.race([ended, late])
     },
   }
 }

@@ -243,3 +243,9 @@ test("traces, metrics and logs are exported; the ERP's trace goes through event,
   })
   expect(collector.spans.some(({ name }) => /livez|readyz|metrics/.test(name))).toBe(false)
 })
+
+test('a stop exports what is left, and does not ask the closed database for figures', async () => {
+  expect(await daemon.program.stop()).toBe(0)
+  expect(collector.logRecords.at(-1)?.body.stringValue).toBe('drained')
+  expect(daemon.program.output()).not.toContain('cannot be read')
+})

@@ -60,7 +60,7 @@ export interface PayableLine {
   readonly sku: string | null
   readonly ordered: number
   readonly cancelled: number
-  /** Units whose payment is due: shipped so long ago that a report must have paid them. */
+  /** Units whose payment is due: a report must have paid them by now. */
   readonly dueUnits: number
   readonly charges: readonly Pick<Charge, 'chargeType' | 'chargeName' | 'amount' | 'tax' | 'taxAndOtherFees'>[]
   /** Units of its returns, and of refunds by our commands. */
