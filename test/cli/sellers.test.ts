@@ -67,7 +67,7 @@ test('a seller is shown with its open work and the lag of its orders', async () 
     ),
   )
   const unknown = await tallyman(['sellers', 'show', 'nobody'])
-  expect(unknown).toMatchObject({ code: 1, messages: expect.stringContaining('there is no seller nobody') })
+  expect(unknown).toMatchObject({ code: 1, messages: expect.stringContaining('There is no seller nobody') })
 })
 
 test('a list names who serves a seller that the process which is asked does not serve', async () => {

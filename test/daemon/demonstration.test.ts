@@ -16,7 +16,10 @@ const rareDetails = ['warehouse.return_line_tracking_statuses', 'warehouse.retur
 /** Tables of operations that only `walmart-us` has. The demonstration uses the profile `specification`. */
 const tablesOfOtherProfiles = ['warehouse.stock_on_hand', 'warehouse.stock_differences']
 
-const mayBeEmpty = [...rareDetails, ...tablesOfOtherProfiles]
+/** What comes from errors of the marketplace in reports, and from shipments to its warehouses. The demonstration has none until somebody makes them. */
+const tablesOfMishaps = ['warehouse.settlement_differences', 'warehouse.claim_payments', 'warehouse.inbound_shipment_lines']
+
+const mayBeEmpty = [...rareDetails, ...tablesOfOtherProfiles, ...tablesOfMishaps]
 
 /** Every table and view that a seller and BI may rely on (docs/data-model.md). */
 const tables = async (): Promise<readonly string[]> => {

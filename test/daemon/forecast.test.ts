@@ -197,7 +197,7 @@ test('what is asked wrongly is said', async () => {
   })
   expect(await cli(['forecast', '--seller', 'nobody'], environment)).toMatchObject({
     code: 1,
-    messages: expect.stringContaining('This daemon does not serve seller nobody.'),
+    messages: expect.stringContaining('There is no seller nobody.'),
   })
   expect(await cli(['forecast', '--hours', '500'], environment)).toMatchObject({
     code: 2,

@@ -38,9 +38,9 @@ const nameByLog = (one: TestSeller, shipmentId: string, units: number): Promise<
   )
 const nameBySettlement = (one: TestSeller, id: string): Promise<number> =>
   bench.database.execute(
-    `INSERT INTO warehouse.settlement_lines (seller_id, line_key, report_date, row_number, transaction_type, posted_on, purchase_order_id, raw_hash,
-       raw, observed_at, first_seen_at, changed_at)
-     VALUES ($1, $2, $3::date, 1, 'Sale', $3::date, $2, '', '{}', now(), now(), now())`,
+    `INSERT INTO warehouse.settlement_lines (seller_id, line_key, report_date, row_number, transaction_type, movement, component, posted_on, purchase_order_id,
+       raw_hash, raw, observed_at, first_seen_at, changed_at)
+     VALUES ($1, $2, $3::date, 1, 'Sale', 'sale', 'price', $3::date, $2, '', '{}', now(), now(), now())`,
     one.sellerId,
     id,
     day,
