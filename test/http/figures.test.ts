@@ -119,6 +119,7 @@ test('the overview counts orders by deadline', async () => {
     toShip: 3,
     shipSoon: 2,
     autoCancelSoon: 1,
+    dueBy: null,
   })
 })
 

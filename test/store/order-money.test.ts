@@ -66,13 +66,13 @@ describe('the money of order lines', () => {
 test('rows are classified by the words of the report', () => {
   const row = (transactionType: string, amountType: string | null, description: string | null = null) =>
     classifyRow({ transactionType, amountType, description })
-  expect(row('Sale', 'Product Price')).toEqual({ movement: 'sale', component: 'price' })
-  expect(row('Refund', 'Product tax withheld', 'Seller Triggered Refund')).toEqual({
+  expect(row('Sale', 'Product Price')).toEqual({ movement: 'sale', component: 'price', reimburses: null })
+  expect(row('Refund', 'Product tax withheld', 'Seller Triggered Refund')).toMatchObject({
     movement: 'seller-refund',
     component: 'tax-withheld',
   })
-  expect(row('Service Fee', null, '"WFS Return Shipping fee "')).toEqual({ movement: 'other', component: 'fee' })
-  expect(row('Service Fee', null, 'A new fee')).toEqual({ movement: 'other', component: 'unknown' })
-  expect(row('PaymentSummary', null)).toEqual({ movement: 'summary', component: 'summary' })
+  expect(row('Service Fee', null, '"WFS Return Shipping fee "')).toMatchObject({ movement: 'other', component: 'fee' })
+  expect(row('Service Fee', null, 'A new fee')).toMatchObject({ movement: 'other', component: 'unknown' })
+  expect(row('PaymentSummary', null)).toMatchObject({ movement: 'summary', component: 'summary' })
   expect(['15', '15%', '0.15', '12.5 %', 'none', null].map(parseRate)).toEqual(['0.15', '0.15', '0.15', '0.125', null, null])
 })

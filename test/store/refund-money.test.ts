@@ -44,11 +44,13 @@ test('orders that were read before fees were known get them from their raw lines
   await database.execute('CREATE TABLE tallyman.erased_records (seller_id text, kind text, record_id text)')
   await database.execute(
     `CREATE TABLE warehouse.shipments (seller_id text, purchase_order_id text, line_number text, position integer, carrier text, method_code text,
-       tracking_number text, tracking_url text, shipped_at timestamptz, quantity integer, shown_quantity integer, first_seen_at timestamptz,
-       changed_at timestamptz, PRIMARY KEY (seller_id, purchase_order_id, line_number, position))`,
+       tracking_number text, tracking_url text, shipped_at timestamptz, quantity integer, shown_quantity integer, delivered_at timestamptz,
+       delivered_quantity integer, first_seen_at timestamptz, changed_at timestamptz, PRIMARY KEY (seller_id, purchase_order_id, line_number, position))`,
   )
+  await database.execute('ALTER TABLE warehouse.order_lines ADD COLUMN refunds jsonb')
   await database.execute('CREATE TABLE tallyman.unnumbered_changes (changes jsonb)')
   await seedOrder(database, 's-1', purchaseOrder('1', lines))
+  await database.execute('ALTER TABLE warehouse.order_lines DROP COLUMN refunds')
   await database.execute('DROP TABLE tallyman.erased_records, tallyman.unnumbered_changes, warehouse.shipments')
   expect(await migrate(url)).toContain('20261123000000_refund_money')
   const stored = await readOrder(database, 's-1', '1')
