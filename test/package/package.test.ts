@@ -12,7 +12,12 @@ const run = promisify(execFile)
 /** An empty folder into which the packed package was installed, without install scripts: npm may be set to run none. */
 let folder: string
 
-const environment = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'production' }
+/** The programs of the machine: npm finds its settings beside the Node that runs it, so this project's Node must not come first. */
+const machinePath = (process.env['PATH'] ?? '')
+  .split(path.delimiter)
+  .filter((one) => !one.includes('node_modules'))
+  .join(path.delimiter)
+const environment = { PATH: machinePath, HOME: process.env['HOME'] ?? '', NODE_ENV: 'production' }
 /** This Node comes first, so `npx` finds one that is new enough, although the script that installs one did not run. */
 const withNode = { ...environment, PATH: `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}` }
 
@@ -23,7 +28,7 @@ beforeAll(async () => {
   await writeFile(path.join(folder, 'package.json'), '{"private":true,"type":"module"}')
   const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   await run('npm', ['install', ...options, path.join(folder, stdout.trim())], { cwd: folder, env: environment })
-}, 600_000)
+}, 300_000)
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 /** A strict project of somebody else, which has the types of Node. */
