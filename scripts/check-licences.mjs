@@ -9,8 +9,8 @@ const root = path.resolve(process.argv[2] ?? fileURLToPath(new URL('..', import.
 
 /** Licences that ask for no more than that they are passed on with the package. */
 const allowed = new Set(
-  ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT', 'Unlicense'].map((name) =>
-    name.toLowerCase(),
+  ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT', 'MIT-0', 'Unlicense'].map(
+    (name) => name.toLowerCase(),
   ),
 )
 

@@ -33,6 +33,7 @@ const menu = [
       'docs/backup.md',
       'docs/runbooks.md',
       'docs/alarms.md',
+      'docs/alarm-channels.md',
       'docs/metrics.md',
       'docs/console.md',
     ],

@@ -8,6 +8,7 @@ import { startHttp } from './daemon/http.ts'
 import { startMarketplace } from './daemon/marketplace.ts'
 import { openQueues } from './daemon/queues.ts'
 import { registerWorkers, serveQueuedEvents } from './daemon/workers.ts'
+import { createAlarmChannels } from './jobs/alarm-channels/alarm-channels.ts'
 import { buildSaveHooks } from './jobs/commands/kinds/auto-acknowledge.ts'
 import { createDispatch, inboxChannel } from './jobs/dispatch/dispatch.ts'
 import { createIntake } from './jobs/events/intake.ts'
@@ -85,7 +86,8 @@ const run = async (
   const intake = createIntake({ ...opened, saveHooks })
   const syncMetrics = createSyncMetrics(context.metrics, (id) => (sellers.has(id) ? sellers.client(id).clock().now() : null))
   const webhooks = new Webhooks({ ...opened, reads: has('scheduler') || has('worker') })
-  const parts = { ...opened, ...dispatch, saveHooks, intake, syncMetrics, webhooks }
+  const alarmChannels = createAlarmChannels(opened)
+  const parts = { ...opened, ...dispatch, saveHooks, intake, syncMetrics, webhooks, alarmChannels }
   if (has('worker')) registerWorkers(parts)
   await runtime.start(dispatch.clockSetBack)
   if (has('worker') && config.erpEventsQueue) serveQueuedEvents(parts)

@@ -70,6 +70,35 @@ describe('readConfig', () => {
     }
   })
 
+  test('a mail server has an address and a sender, and its password is shown nowhere', () => {
+    const mail = { SMTP_URL: 'smtps://alarms:hunter2@mail.example', SMTP_FROM: 'Tallyman <alarms@shop.example>' }
+    const config = readConfig(mail, false)
+    expect(config.smtp).toMatchObject({ host: 'mail.example', port: 465, credentials: { user: 'alarms', password: 'hunter2' } })
+    expect(JSON.stringify(config.shown)).not.toContain('hunter2')
+    expect(readConfig({}, false)).toMatchObject({ smtp: null, consoleUrl: null })
+    expect(configFaults({ SMTP_URL: mail.SMTP_URL })).toEqual(['SMTP_URL, SMTP_FROM: one of them is set; accepted: both or none'])
+    for (const wrong of [
+      'mail.example',
+      'http://mail.example',
+      'smtp://u@mail.example',
+      'smtp://m/path',
+      'smtp://m?x=1',
+      'smtp://u:%zz@m',
+    ]) {
+      const faults = configFaults({ ...mail, SMTP_URL: wrong })
+      expect(faults, wrong).toEqual([expect.stringMatching(/^SMTP_URL: is not the address of a mail server; accepted: /)])
+    }
+    for (const wrong of [
+      'alarms',
+      'A <alarms>',
+      'a@shop.example, b@shop.example',
+      'x\r\nBcc: <a@shop.example>',
+      '<a@shop.example> x',
+    ])
+      expect(configFaults({ ...mail, SMTP_FROM: wrong }), wrong).toEqual([expect.stringMatching(/^SMTP_FROM: is not a sender/)])
+    expect(readConfig({ ...mail, SMTP_FROM: 'alarms@shop.example' }, false).smtp?.from).toBe('alarms@shop.example')
+  })
+
   test('acknowledges before it ships, unless told to refuse', () => {
     expect(readConfig({}, false).shipUnacknowledged).toBe('acknowledge-first')
     expect(readConfig({ SHIP_UNACKNOWLEDGED: 'refuse' }, false).shipUnacknowledged).toBe('refuse')

@@ -1348,6 +1348,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/alarm-channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Channels to which alarms are sent
+         * @description Needs the scope `read`, of a key that is not bound to sellers.
+         */
+        get: operations["listAlarmChannels"];
+        put?: never;
+        /**
+         * Add a channel for alarms: Slack, Teams or e-mail
+         * @description It gets the open alarms that match its rules in one message, and from then on each alarm once: when it opens, and when it is over. `url` for Slack and Teams, `recipients` for e-mail. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["createAlarmChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alarm-channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A channel to which alarms are sent
+         * @description Needs the scope `read`, of a key that is not bound to sellers.
+         */
+        get: operations["getAlarmChannel"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a channel for alarms
+         * @description Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        delete: operations["deleteAlarmChannel"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, pause or resume a channel for alarms
+         * @description Waiting messages are sent at once, also to a channel that has failed. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        patch: operations["updateAlarmChannel"];
+        trace?: never;
+    };
+    "/v1/alarm-channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message now
+         * @description Sent once, in any state of the channel and at any hour. The answer is its result. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["testAlarmChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/completeness": {
         parameters: {
             query?: never;
@@ -1685,6 +1757,27 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        ChannelHoursInput: {
+            /** @description Local time at which the hours begin. */
+            from: string;
+            /** @description Local time at which they end; not later than `from`: on the next day. */
+            to: string;
+            /** @description IANA name of the time zone. */
+            timeZone: string;
+            /**
+             * @description Days on which the hours begin; 1: Monday, 7: Sunday. Default: every day.
+             * @default [
+             *       1,
+             *       2,
+             *       3,
+             *       4,
+             *       5,
+             *       6,
+             *       7
+             *     ]
+             */
+            weekdays: number[];
+        };
         /** @description Acknowledges the order. */
         OrderAcceptedInput: {
             sellerId?: string | null;
@@ -1991,7 +2084,7 @@ export interface components {
             onBehalfOf: string | null;
             /** @description Id of the key, or `API_KEY`; null: no key was needed. */
             keyId: string | null;
-            /** @description One of alarm.closed, alarm.silenced, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, claim.decided, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.removed, seller.went_live, seller.went_shadow, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
+            /** @description One of alarm.closed, alarm.silenced, alarm_channel.added, alarm_channel.changed, alarm_channel.removed, alarm_channel.test_requested, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, claim.decided, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.removed, seller.went_live, seller.went_shadow, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
             action: string;
             /** @description null: no seller, or all of them. */
             sellerId: string | null;
@@ -3115,6 +3208,62 @@ export interface components {
                 /** Format: date-time */
                 now: string;
             }[];
+        };
+        ChannelHours: {
+            /** @description Local time at which the hours begin. */
+            from: string;
+            /** @description Local time at which they end; not later than `from`: on the next day. */
+            to: string;
+            /** @description IANA name of the time zone. */
+            timeZone: string;
+            /**
+             * @description Days on which the hours begin; 1: Monday, 7: Sunday. Default: every day.
+             * @default [
+             *       1,
+             *       2,
+             *       3,
+             *       4,
+             *       5,
+             *       6,
+             *       7
+             *     ]
+             */
+            weekdays: number[];
+        };
+        AlarmChannel: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "slack" | "teams" | "email";
+            /** @description Host of its URL, which is secret, or the recipients. */
+            target: string;
+            /** @description Severities of the alarms that it gets. */
+            readonly severities: ("critical" | "warning" | "notice")[];
+            /** @description Audiences of the alarms that it gets; empty: all. */
+            readonly concerns: ("warehouse" | "integrator" | "operator")[];
+            /** @description Sellers of the alarms that it gets; empty: all, and alarms of the daemon itself. */
+            readonly sellerIds: string[];
+            /** @description When messages are sent; outside of these hours they wait. null: always. */
+            hours: components["schemas"]["ChannelHours"] | null;
+            /** @description An alarm that stays open is repeated after this number of hours; null: never. */
+            repeatHours: number | null;
+            /**
+             * @description paused: nothing is sent; alarms that are still open when it is resumed are sent then.
+             * @enum {string}
+             */
+            state: "active" | "paused";
+            /** @description Failed attempts since the last success. */
+            failures: number;
+            failingSince: string | null;
+            /** @description Why the last attempt failed, or what was not accepted: a code or a status. */
+            lastError: string | null;
+            lastSentAt: string | null;
+            /** @description After a failure: when the next attempt is due. */
+            nextAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
         };
         NamedDay: {
             sellerId: string;
@@ -15289,6 +15438,562 @@ export interface operations {
             };
         };
     };
+    listAlarmChannels: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AlarmChannel"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createAlarmChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @enum {string} */
+                    kind: "slack" | "teams" | "email";
+                    /** @description Slack, Teams: the URL of the incoming webhook or workflow. It is secret, and no answer contains it. */
+                    url?: string;
+                    /** @description E-mail: the recipients. */
+                    recipients?: string[];
+                    /** @description Severities of the alarms that it gets. */
+                    severities?: ("critical" | "warning" | "notice")[];
+                    /** @description Audiences of the alarms that it gets; empty: all. */
+                    concerns?: ("warehouse" | "integrator" | "operator")[];
+                    /** @description Sellers of the alarms that it gets; empty: all. */
+                    sellerIds?: string[];
+                    /**
+                     * @description When messages are sent; outside of these hours they wait. null: always.
+                     * @default null
+                     */
+                    hours?: components["schemas"]["ChannelHoursInput"] | null;
+                    /**
+                     * @description An alarm that stays open is repeated after this number of hours; null: never.
+                     * @default null
+                     */
+                    repeatHours?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlarmChannel"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAlarmChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlarmChannel"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteAlarmChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {boolean} */
+                        removed: true;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateAlarmChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description Slack, Teams: the URL of the incoming webhook or workflow. It is secret, and no answer contains it. */
+                    url?: string;
+                    /** @description E-mail: the recipients. */
+                    recipients?: string[];
+                    severities?: ("critical" | "warning" | "notice")[];
+                    concerns?: ("warehouse" | "integrator" | "operator")[];
+                    sellerIds?: string[];
+                    hours?: components["schemas"]["ChannelHoursInput"] | null;
+                    repeatHours?: number | null;
+                    /**
+                     * @description paused: nothing is sent; alarms that are still open when it is resumed are sent then.
+                     * @enum {string}
+                     */
+                    state?: "active" | "paused";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlarmChannel"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testAlarmChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        delivered: boolean;
+                        /** @description HTTP status, or status of the mail server; null: there was no answer. */
+                        status: number | null;
+                        /** @description A code such as timeout, address-refused, EAUTH or ECONNREFUSED. */
+                        error: string | null;
+                        durationMs: number;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getCompleteness: {
         parameters: {
             query?: {
@@ -15917,7 +16622,7 @@ export interface operations {
                 onBehalfOf?: string;
                 /** @description With this key: its id, or `API_KEY`. */
                 keyId?: string;
-                action?: "alarm.closed" | "alarm.silenced" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "claim.decided" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.removed" | "seller.went_live" | "seller.went_shadow" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
+                action?: "alarm.closed" | "alarm.silenced" | "alarm_channel.added" | "alarm_channel.changed" | "alarm_channel.removed" | "alarm_channel.test_requested" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "claim.decided" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.removed" | "seller.went_live" | "seller.went_shadow" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
                 /** @description On the subject with this id. */
                 subject?: string;
                 /** @description Done at or after this date, or date and time. */

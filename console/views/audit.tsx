@@ -12,6 +12,10 @@ type Action = NonNullable<NonNullable<paths['/v1/audit']['get']['parameters']['q
 const acts: Readonly<Record<Action, string>> = {
   'alarm.closed': 'closed an alarm',
   'alarm.silenced': 'silenced an alarm',
+  'alarm_channel.added': 'added a channel for alarms',
+  'alarm_channel.changed': 'changed a channel for alarms',
+  'alarm_channel.removed': 'removed a channel for alarms',
+  'alarm_channel.test_requested': 'tested a channel for alarms',
   'buyer.erased': "erased a buyer's data",
   'buyer.shown': "viewed a buyer's data",
   'campaigns.watched': 'watched campaigns',

@@ -10,6 +10,7 @@ import { type Environment, environment, type Role, readSecretFiles } from './env
 import { type IntervalValues, intervalEnvironment, readIntervals } from './intervals.ts'
 import { listMisspelt, listUnknownSettings } from './misspelt-settings.ts'
 import { readSellers, type SellerSettings } from './sellers.ts'
+import { parseSmtpAddress, type SmtpSettings } from './smtp.ts'
 
 export type { DisplaySettings } from './display.ts'
 export type { Role } from './environment.ts'
@@ -79,6 +80,10 @@ export interface Config {
   }
   /** Whether webhooks may go to loopback and private addresses, and over plain HTTP. */
   readonly webhookPrivateAddresses: boolean
+  /** The mail server of alarms; null: none. */
+  readonly smtp: SmtpSettings | null
+  /** Address of the console for people; null: it is not known. */
+  readonly consoleUrl: string | null
   readonly requestTimeoutMs: number
   /** Maximum number of records in one answer of the marketplace. */
   readonly maxPageRecords: number
@@ -138,6 +143,8 @@ const parseEnvironment = (
   }
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined)
     faults.push('DATABASE_DIRECT_URL: is set while DATABASE_URL is unset; accepted: beside DATABASE_URL')
+  if ((values.SMTP_URL === undefined) !== (values.SMTP_FROM === undefined))
+    faults.push('SMTP_URL, SMTP_FROM: one of them is set; accepted: both or none')
   if ((values.REDIS_CERT_FILE === undefined) !== (values.REDIS_KEY_FILE === undefined))
     faults.push('REDIS_CERT_FILE, REDIS_KEY_FILE: one of them is set; accepted: both or none')
   // With a certificate authority, the operator assumes a secure connection.
@@ -228,6 +235,11 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
       'log-entries': values.RETAIN_LOG_ENTRIES,
     },
     webhookPrivateAddresses: values.WEBHOOK_PRIVATE_ADDRESSES === 'allow',
+    smtp:
+      values.SMTP_URL === undefined || values.SMTP_FROM === undefined
+        ? null
+        : parseSmtpAddress(values.SMTP_URL, values.SMTP_FROM),
+    consoleUrl: values.CONSOLE_URL ?? null,
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     maxPageRecords: values.MAX_PAGE_RECORDS,
     settleTimeMs: values.SETTLE_TIME,

@@ -18,6 +18,7 @@ import {
   encryptionKeys,
   headerText,
   jsonObject,
+  mailbox,
   nameList,
   optionalPort,
   optionalTimeSpan,
@@ -28,6 +29,7 @@ import {
   retention,
   rsaPrivateKey,
   sellerIdText,
+  smtpUrl,
   storedId,
   text,
   timeSpan,
@@ -200,6 +202,18 @@ const erp = {
   ),
 }
 
+const alarms = {
+  SMTP_URL: smtpUrl
+    .optional()
+    .describe(
+      'Mail server of [channels for alarms](alarm-channels.md), with user and password if it requires them. `smtp://`: STARTTLS, required with a password.',
+    ),
+  SMTP_FROM: mailbox.optional().describe('Sender of these e-mails; required with `SMTP_URL`.'),
+  CONSOLE_URL: webUrl
+    .optional()
+    .meta({ description: 'Address at which people open the console, for the link in messages about alarms.', unset: 'no link' }),
+}
+
 const http = {
   HOST: text.default('127.0.0.1').describe('Address that the HTTP server listens on.'),
   PORT: port(8080).describe('Port of the HTTP server.'),
@@ -289,6 +303,7 @@ export const settingParts = {
   Sellers: sellers,
   'Advertising and campaigns': display,
   'Your ERP': erp,
+  Alarms: alarms,
   'The HTTP server': http,
   'How far back is read': reading,
   'How long data is kept': retentions,
@@ -302,6 +317,7 @@ export const environment = z.object({
   ...sellers,
   ...display,
   ...erp,
+  ...alarms,
   ...http,
   ...reading,
   ...retentions,
@@ -320,6 +336,7 @@ export const secrets = [
   'API_KEY',
   'EVENTS_SECRET',
   'NOTIFICATIONS_SECRET',
+  'SMTP_URL',
   'DISPLAY_CONSUMER_ID',
   'DISPLAY_AUTH_TOKEN',
   'DISPLAY_PRIVATE_KEY',

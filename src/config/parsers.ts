@@ -145,6 +145,22 @@ export const webUrl = address(webProtocols)
   )
   .meta({ accepts: `an address ${anAddress(webProtocols)}` })
 
+const smtpAccepts = '`smtp://user:password@host:port` or `smtps://…`, without path and parameters'
+const isSmtpAddress = (text: string): boolean => {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') return false
+  return (
+    ['', '/'].includes(url.pathname) && !hasQuery(text) && (url.username === '') === (url.password === '') && isDecodable(url)
+  )
+}
+const isDecodable = ({ username, password }: URL): boolean => !/%(?![\dA-Fa-f]{2})/.test(username + password)
+
+/** The address of a mail server. */
+export const smtpUrl = z
+  .string()
+  .refine(isSmtpAddress, `is not the address of a mail server; accepted: ${smtpAccepts}`)
+  .meta({ accepts: smtpAccepts })
+
 const redisAccepts =
   'redis://… or rediss://…, several separated by commas for a cluster, or redis+sentinel://host:port,host:port/master (rediss+sentinel://…)'
 /** The address of one Redis, of a cluster, or of sentinels. */
@@ -177,6 +193,16 @@ export const headerText = text
     'contains characters that are invalid in a header; accepted: those of Latin-1, without control characters',
   )
   .meta({ accepts: 'text of Latin-1, without control characters' })
+
+const mailboxAccepts = 'an e-mail address, or `Name <address>`'
+const isAddress = (text: string): boolean => z.email().safeParse(text).success
+/** The sender of e-mails. */
+export const mailbox = text
+  .refine((value) => {
+    const [, address] = /^[^<>"\p{Cc},;:@]*<([^<>]+)>$/u.exec(value) ?? []
+    return isAddress(address ?? value)
+  }, `is not a sender; accepted: ${mailboxAccepts}`)
+  .meta({ accepts: mailboxAccepts })
 
 const maxIdLength = 200
 const isStorable = (value: string): boolean => value.length <= maxIdLength && value.isWellFormed() && !/\p{Cc}/u.test(value)

@@ -2,6 +2,7 @@ import { InvalidConfig } from '../config/config.ts'
 import { retainedData } from '../domain/sync/retention.ts'
 import { makeDataDir } from '../embedded/data-dir.ts'
 import { createHttpServer } from '../http/server.ts'
+import type { AlarmChannels } from '../jobs/alarm-channels/alarm-channels.ts'
 import type { Dispatch } from '../jobs/dispatch/dispatch.ts'
 import { acceptEvents } from '../jobs/events/accept.ts'
 import { dryRunEvents } from '../jobs/events/dry-run.ts'
@@ -58,6 +59,7 @@ type HttpParts = DaemonContext &
     readonly saveHooks: SyncHooks
     readonly reread: RereadAllProcesses
     readonly webhooks: Webhooks
+    readonly alarmChannels: AlarmChannels
     readonly observed: Observed
   }
 
@@ -67,7 +69,7 @@ type HttpParts = DaemonContext &
  */
 export const startHttp = async (parts: HttpParts): Promise<string> => {
   const { config, log, metrics, owner, stop, shutdownHooks, database, sellers, relay, runtime, listener } = parts
-  const { intake, saveHooks, reread, webhooks, observed } = parts
+  const { intake, saveHooks, reread, webhooks, alarmChannels, observed } = parts
   const server = await createHttpServer({
     database,
     listener,
@@ -133,6 +135,7 @@ export const startHttp = async (parts: HttpParts): Promise<string> => {
     },
     replayQuarantined: (id) => replayQuarantined({ database, ...saveHooks }, id),
     webhooks,
+    alarmChannels,
     ...observed,
     counters: metrics,
     boardQueues: () => runtime.queues().map((queue) => ({ queue, readOnly: true })),

@@ -1,3 +1,4 @@
+import type { AlarmChannels } from '../jobs/alarm-channels/alarm-channels.ts'
 import { type CommandWorkerParts, registerCommandWorker } from '../jobs/commands/engine/command-worker.ts'
 import { type EventWorkerParts, registerEventWorker } from '../jobs/events/event-worker.ts'
 import { createEventQueue } from '../jobs/events/from-queue.ts'
@@ -15,7 +16,10 @@ type WorkersParts = CommandWorkerParts &
   SyncWorkerParts &
   EventWorkerParts &
   NotificationWorkerParts &
-  MaintenanceWorkerParts & { readonly webhooks: Pick<Webhooks, 'registerWorker'> }
+  MaintenanceWorkerParts & {
+    readonly webhooks: Pick<Webhooks, 'registerWorker'>
+    readonly alarmChannels: Pick<AlarmChannels, 'registerWorker'>
+  }
 
 /** Registers the handlers of all jobs; before the queues start. */
 export const registerWorkers = (parts: WorkersParts): void => {
@@ -26,6 +30,7 @@ export const registerWorkers = (parts: WorkersParts): void => {
   registerProbeWorker(parts)
   registerMaintenanceWorker(parts)
   parts.webhooks.registerWorker()
+  parts.alarmChannels.registerWorker()
 }
 
 /** Consumes the events of the queue `erp-events`. */

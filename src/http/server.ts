@@ -15,7 +15,8 @@ import { Problem, rawProblemResponse } from './problems.ts'
 import { auditRoutes } from './routes/access/audit.ts'
 import { keyRoutes } from './routes/access/keys.ts'
 import { sessionRoutes } from './routes/access/session.ts'
-import { alarmRoutes } from './routes/alarms.ts'
+import { alarmChannelRoutes } from './routes/alarms/alarm-channels.ts'
+import { alarmRoutes } from './routes/alarms/alarms.ts'
 import { budgetRoutes } from './routes/budget.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
 import { changeRoutes } from './routes/changes.ts'
@@ -244,6 +245,7 @@ const apiRoutes = (app: App, parts: RouteParts): void => {
   driftRoutes(app, parts)
   targetRoutes(app, parts)
   alarmRoutes(app, parts)
+  alarmChannelRoutes(app, parts)
   completenessRoutes(app, parts)
   retentionRoutes(app, parts)
   keyRoutes(app, parts)

@@ -67,6 +67,26 @@ export interface WebhookServices {
   }>
 }
 
+/** What the routes of the channels of alarms need from the sender of alarms. */
+export interface AlarmChannelServices {
+  /** Whether e-mails can be sent. */
+  readonly hasMailServer: boolean
+  /** Why a URL cannot be a channel, as a predicate of "url" (`must begin with https://`); null: it can. */
+  findUrlFault(url: string): string | null
+  /** Sends a test message now; null: there is no such channel. `error` is a code. */
+  test(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<{
+    readonly delivered: boolean
+    readonly status: number | null
+    readonly error: string | null
+    readonly durationMs: number
+  } | null>
+  /** What is due to a channel is sent now. */
+  enqueue(id: string): Promise<void>
+}
+
 /** What the route of the marketplace's notifications needs. */
 export interface NotificationServices {
   /** The secret that proves notifications about a seller; null: none is set, undefined: no such seller is configured here. */
@@ -151,6 +171,7 @@ export interface HttpServices {
     run(): Promise<Date>
   }
   readonly webhooks: WebhookServices
+  readonly alarmChannels: AlarmChannelServices
   readonly notifications: NotificationServices
   replayQuarantined(id: bigint): Promise<ReplayOutcome>
   readonly health: {

@@ -150,6 +150,12 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
     ]),
     webhookLastFanOut: gauge('webhook_last_fan_out_timestamp_seconds', 'When the change feed was last read for webhooks.', []),
 
+    alarmMessages: counter(
+      'alarm_messages_total',
+      'Attempts to send alarms to a channel; kind is slack, teams or email, outcome is sent or failed.',
+      ['kind', 'outcome'],
+    ),
+
     tableRows: gauge('table_rows', 'Rows of a table, as Postgres estimates them.', ['table']),
     tableBytes: gauge('table_bytes', 'Size of a table on disk, with its indexes and long values.', ['table']),
     retentionRemoved: counter('retention_removed_total', 'Rows removed, or reduced, because of their age.', ['data']),

@@ -40,6 +40,8 @@ export const jobDefinitions = {
   'event.process': { queue: 'events', data: z.strictObject({ source: id, id }) },
   /** Attempts to deliver a message to a webhook. */
   'webhook.deliver': { queue: 'webhooks', data: z.strictObject({ endpointId: id, deliveryId: z.string().regex(/^\d{1,18}$/) }) },
+  /** Sends a channel the alarms that are due to it. */
+  'alarm.send': { queue: 'webhooks', data: z.strictObject({ channelId: id }) },
   /** Checks whether the credentials of a stopped seller are accepted again. */
   'seller.probe': { queue: 'maintenance', data: z.strictObject({ sellerId: id }) },
   /** Maintenance: trimming, sweeps, alarms. */
@@ -61,6 +63,7 @@ export const jobSchemas: { readonly [Name in JobName]: z.ZodType<JobData<Name>> 
   'command.run': jobDefinitions['command.run'].data,
   'event.process': jobDefinitions['event.process'].data,
   'webhook.deliver': jobDefinitions['webhook.deliver'].data,
+  'alarm.send': jobDefinitions['alarm.send'].data,
   'seller.probe': jobDefinitions['seller.probe'].data,
   'maintenance.run': jobDefinitions['maintenance.run'].data,
 }

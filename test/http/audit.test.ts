@@ -42,6 +42,8 @@ beforeAll(async () => {
   ada = textAt(made.body, 'key')
   adaId = textAt(made.body, 'id')
   webhookId = textAt((await call(apiKey, 'POST', '/v1/webhooks', { url: 'https://shop.example/first' })).body, 'id')
+  const slack = { name: 'shop', kind: 'slack', url: 'https://hooks.example/T/secret' }
+  channelId = textAt((await call(apiKey, 'POST', '/v1/alarm-channels', slack)).body, 'id')
   spare = textAt((await call(apiKey, 'POST', '/v1/keys', { name: 'spare', scopes: ['read'] })).body, 'id')
 })
 afterAll(async () => {
@@ -50,6 +52,8 @@ afterAll(async () => {
 
 const why = { reason: 'by the test', actor: 'kim' }
 let webhookId: string
+let channelId: string
+const channel = (): string => `/v1/alarm-channels/${channelId}`
 const hook = (): string => `/v1/webhooks/${webhookId}`
 type Act = readonly [name: string, path: () => string, body: object | undefined, entry: object]
 /** Every route that changes something, and what the audit says of it. */
@@ -202,6 +206,20 @@ const acts: readonly Act[] = [
   ['POST /v1/webhooks/{id}/redeliver', () => `${hook()}/redeliver`, { ids: ['1'] }, { action: 'webhook.redelivered' }],
   ['POST /v1/webhooks/{id}/test', () => `${hook()}/test`, undefined, { action: 'webhook.test_requested' }],
   ['DELETE /v1/webhooks/{id}', hook, undefined, { action: 'webhook.removed' }],
+  [
+    'POST /v1/alarm-channels',
+    () => '/v1/alarm-channels',
+    { name: 'staff', kind: 'email', recipients: ['staff@shop.example'] },
+    { action: 'alarm_channel.added', details: { name: 'staff', kind: 'email' } },
+  ],
+  [
+    'PATCH /v1/alarm-channels/{id}',
+    channel,
+    { url: 'https://hooks.example/T/other' },
+    { action: 'alarm_channel.changed', details: { changed: ['url'], state: 'active' } },
+  ],
+  ['POST /v1/alarm-channels/{id}/test', () => `${channel()}/test`, undefined, { action: 'alarm_channel.test_requested' }],
+  ['DELETE /v1/alarm-channels/{id}', channel, undefined, { action: 'alarm_channel.removed' }],
   // The last one, because it erases the reasons of the order's commands.
   [
     'POST /v1/erasures',

@@ -381,6 +381,7 @@ describe('the OpenAPI document', () => {
       Object.keys(membersAt(methods)).map((method) => `${method} ${path}`),
     )
     expect(routes.sort()).toEqual([
+      'delete /v1/alarm-channels/{id}',
       'delete /v1/campaigns/{campaignId}',
       'delete /v1/keys/{id}',
       'delete /v1/sellers/{id}',
@@ -390,6 +391,8 @@ describe('the OpenAPI document', () => {
       'get /livez',
       'get /metrics',
       'get /readyz',
+      'get /v1/alarm-channels',
+      'get /v1/alarm-channels/{id}',
       'get /v1/alarms',
       'get /v1/audit',
       'get /v1/budget',
@@ -440,7 +443,10 @@ describe('the OpenAPI document', () => {
       'get /v1/webhooks',
       'get /v1/webhooks/{id}',
       'get /v1/webhooks/{id}/deliveries',
+      'patch /v1/alarm-channels/{id}',
       'patch /v1/webhooks/{id}',
+      'post /v1/alarm-channels',
+      'post /v1/alarm-channels/{id}/test',
       'post /v1/alarms/{id}/resolve',
       'post /v1/alarms/{id}/silence',
       'post /v1/campaigns',

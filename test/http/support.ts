@@ -107,6 +107,12 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
       findUrlFault: (url) => refusalOfUrl(url, false),
       test: async () => ({ deliveryId: 1n, delivered: true, httpStatus: 204, error: null, durationMs: 3 }),
     },
+    alarmChannels: {
+      hasMailServer: true,
+      findUrlFault: (url) => refusalOfUrl(url, false),
+      test: async () => ({ delivered: true, status: 200, error: null, durationMs: 3 }),
+      enqueue: async () => undefined,
+    },
     notifications: { findSecret: () => null, accept: async () => true },
     replayQuarantined: async (id) =>
       id === 1n

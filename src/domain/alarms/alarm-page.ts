@@ -10,6 +10,7 @@ rejected commands and stopped sellers. One alarm is open for each seller, kind a
 \`count\` and the earliest deadline (\`dueAt\`): \`list\` is the path that lists these orders.
 
 - **Read:** \`GET /v1/alarms\` (\`severity\`, \`kind\`, \`silenced\` …), \`npx tallyman alarms\`.
+- **To people:** Slack, Teams and e-mail, with rules by severity, audience, seller and hour ([alarm-channels.md](alarm-channels.md)).
 - **In the feed and webhooks:** \`alarm.raised\`, \`alarm.silenced\`, \`alarm.resolved\`, within a minute ([changes.md](changes.md)). A webhook that receives only
   alarms: \`{"url": …, "types": ["alarm.*"]}\`. A change of \`count\` is not reported.
 - **In metrics:** \`tallyman_alarms_open{kind,severity}\` and \`tallyman_alarms_silenced{kind,severity}\`.

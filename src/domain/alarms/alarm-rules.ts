@@ -3,8 +3,10 @@ export const alarmSeverities = ['critical', 'warning', 'notice'] as const
 /** One of {@link alarmSeverities}. */
 export type AlarmSeverity = (typeof alarmSeverities)[number]
 
-/** The responsible role: the warehouse ships and counts, the integrator maintains the ERP and webhook receivers, the operator runs the daemon. */
-export type AlarmConcern = 'warehouse' | 'integrator' | 'operator'
+/** The responsible roles: the warehouse ships and counts, the integrator maintains the ERP and webhook receivers, the operator runs the daemon. */
+export const alarmConcerns = ['warehouse', 'integrator', 'operator'] as const
+/** One of {@link alarmConcerns}. */
+export type AlarmConcern = (typeof alarmConcerns)[number]
 
 /** One kind of alarm. */
 export interface AlarmRule {
@@ -534,6 +536,17 @@ export const alarmRules = {
     opens: 'Changes were removed before they were delivered to a webhook.',
     closes: 'person',
     toDo: 'Read the current state from the tables or the API, then resolve the alarm.',
+  },
+  'alarm-channel-failing': {
+    severity: 'warning',
+    concerns: 'operator',
+    title: 'Alarms do not reach a channel',
+    opens: 'Three messages in a row to a channel for alarms failed. The channel itself does not get this alarm.',
+    subject: 'the channel',
+    closes: 'cause',
+    toDo: 'Read its last error, correct its address or the mail server, and send a test message. Messages are retried at least every hour.',
+    list: '/v1/alarm-channels/{subject}',
+    namesSubject: true,
   },
 } as const satisfies Readonly<Record<string, AlarmRule>>
 

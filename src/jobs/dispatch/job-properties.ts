@@ -28,6 +28,7 @@ export const findJobSeller = async (sql: SqlRunner, { name, data }: PlainJob): P
       return (await readWaitingSubject(sql, jobSchemas[name].parse(data)))?.sellerId || null
     case 'webhook.deliver':
       return (await readWebhook(sql, jobSchemas[name].parse(data).endpointId))?.sellerId ?? null
+    case 'alarm.send':
     case 'maintenance.run':
       return null
   }

@@ -7,6 +7,7 @@ import type { Database } from '../../store/db/database.ts'
 import { terminateIdleSessions } from '../../store/db/held-snapshots.ts'
 import { removeExpiredSecrets } from '../../store/webhooks/webhook-endpoints.ts'
 import { reviewBehindAlarms } from '../../store/webhooks/webhook-log.ts'
+import type { AlarmChannels } from '../alarm-channels/alarm-channels.ts'
 import { createOverdueWatch, type OverdueWatch, reviewOverdueCommands } from '../commands/engine/overdue.ts'
 import type { AcceptParts } from '../events/parts.ts'
 import { reviewEvents } from '../events/review.ts'
@@ -32,6 +33,7 @@ export interface MaintenanceWorkerParts extends MarketplaceStatusParts {
   readonly runtime: Pick<QueueRuntime, 'register'>
   readonly sellers: Pick<SellerRegistry, 'ids' | 'has' | 'client' | 'settings' | 'worksFor'>
   readonly intake: Pick<AcceptParts, 'onInbox'>
+  readonly alarmChannels: Pick<AlarmChannels, 'enqueueDue'>
   /** The scheduled streams of the sellers of this process. */
   schedule(): readonly PolledStream[]
 }
@@ -52,8 +54,11 @@ const review = async (
   await removeExpiredSecrets(database)
 }
 
-/** Ends idle transactions of BI, and raises or resolves the alarms about deadlines. */
-const checkDeadlines = async ({ config, database, sellers, schedule }: MaintenanceWorkerParts, log: Logger): Promise<void> => {
+/** Ends idle transactions of BI, raises or resolves the alarms about deadlines, and has channels sent the alarms that are due to them. */
+const checkDeadlines = async (
+  { config, database, sellers, schedule, alarmChannels }: MaintenanceWorkerParts,
+  log: Logger,
+): Promise<void> => {
   const idleMs = config.biIdleTransactionMs
   for (const session of idleMs === 'off' ? [] : await terminateIdleSessions(database, idleMs))
     log.warn({ ...session }, 'a transaction of BI was left idle: its session was ended')
@@ -66,6 +71,7 @@ const checkDeadlines = async ({ config, database, sellers, schedule }: Maintenan
     claimWindows: config.claimWindows,
   })
   if (changed !== null && changed.opened + changed.resolved > 0) log.info({ ...changed }, 'alarms changed')
+  await alarmChannels.enqueueDue()
 }
 
 /** Removes old data for one turn. */

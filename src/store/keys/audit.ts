@@ -20,6 +20,10 @@ export const settingsActor = 'settings'
 export const auditActions = [
   'alarm.closed',
   'alarm.silenced',
+  'alarm_channel.added',
+  'alarm_channel.changed',
+  'alarm_channel.removed',
+  'alarm_channel.test_requested',
   'buyer.erased',
   'buyer.shown',
   'campaigns.watched',

@@ -7,6 +7,11 @@ import { markedTables, markTable, recordHash, type TableMarks, trackingNumber } 
 // generated from the marks, and a test fails if a column of the database is not marked. The tables of a resource are marked where they are declared
 // (`personalData` of a table, or `markTable`); these are all other tables.
 const otherTables: Readonly<Record<string, TableMarks>> = {
+  'tallyman.alarm_channels': {
+    none: `id name kind address target severities concerns seller_ids hours repeat_hours state failures failing_since last_error last_sent_at next_at
+      lease_until created_at updated_at`,
+  },
+  'tallyman.alarm_notices': { none: 'channel_id alarm_id sent_at over_at' },
   'tallyman.alarms': {
     none: 'id kind raised_at resolved_at count due_at silenced_until silenced_by resolved_by told',
     reference: { subject: 'id of a command, an event, a campaign …' },

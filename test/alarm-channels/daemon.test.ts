@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { raiseAlarm, resolveAlarm } from '../../src/store/alarms/alarms.ts'
+import { type Database, openDatabase } from '../../src/store/db/database.ts'
+import { sandboxSeller } from '../daemon/support.ts'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestPostgres } from '../support/postgres.ts'
+import { startTestSandbox } from '../support/sandbox.ts'
+import { findVocabulary } from '../support/vocabulary.ts'
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { type MailServer, startMailServer } from './mail-server.ts'
+
+// One daemon with a channel of each kind: what it sends, by its own jobs.
+
+/** The check for alarms runs every minute. */
+const maxWaitMs = 90_000
+const secret = 'T000-secret'
+let daemon: TestDaemon
+let database: Database
+let receiver: Receiver
+let mail: MailServer
+const stops: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  receiver = await startReceiver()
+  mail = await startMailServer('hunter2')
+  const [postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-channels-'))
+  const url = await postgres.database()
+  database = openDatabase({ url, findVocabulary, connections: 4 })
+  daemon = await startTestDaemon({
+    ...sandboxSeller,
+    DATABASE_URL: url,
+    DATA_DIR: folder,
+    MARKETPLACE_URL: sandbox.url,
+    WEBHOOK_PRIVATE_ADDRESSES: 'allow',
+    SMTP_URL: `smtp://tallyman:hunter2@127.0.0.1:${mail.port}`,
+    SMTP_FROM: 'Tallyman <alarms@shop.example>',
+    CONSOLE_URL: 'https://tallyman.shop.example',
+  })
+  stops.push(
+    () => daemon.program.kill(),
+    () => database.close(),
+    () => sandbox.stop(),
+    () => postgres.stop(),
+    () => mail.close(),
+    () => receiver.close(),
+    () => rm(folder, { recursive: true, force: true }),
+  )
+}, 120_000)
+afterAll(async () => {
+  for (const stop of stops) await stop()
+})
+
+const add = async (body: object): Promise<string> => {
+  const added = await daemon.call('POST', '/v1/alarm-channels', body)
+  expect(added.status).toBe(201)
+  return z.object({ id: z.string() }).parse(added.body).id
+}
+const change = async (id: string): Promise<void> => {
+  const answer = await fetch(`${daemon.url}/v1/alarm-channels/${id}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ state: 'active' }),
+  })
+  expect(answer.status).toBe(200)
+}
+const held = { sellerId: sandboxSeller.SELLER_ID, kind: 'command-held', subject: 'c-1' } as const
+const mailsAbout = (text: string) => mail.received.filter(({ subject }) => subject.includes(text)).length
+const postsAbout = (text: string) => receiver.received.filter(({ body }) => body.includes(text)).length
+
+test('an alarm arrives at Slack, Teams and by e-mail once, is repeated after its hours, and is over; addresses and passwords are nowhere else', {
+  timeout: 4 * maxWaitMs,
+}, async () => {
+  const rules = { severities: ['critical'], repeatHours: 2 }
+  const slack = await add({ name: 'Slack', kind: 'slack', url: `${receiver.url}/${secret}`, ...rules })
+  const teams = await add({ name: 'Teams', kind: 'teams', url: `${receiver.url}/teams-${secret}`, ...rules })
+  const staff = await add({ name: 'Staff', kind: 'email', recipients: ['kim@shop.example'], ...rules })
+
+  const sendNow = () => Promise.all([slack, teams, staff].map(change))
+  expect((await daemon.call('POST', `/v1/alarm-channels/${slack}/test`)).body).toMatchObject({ delivered: true, status: 204 })
+  expect((await daemon.call('POST', `/v1/alarm-channels/${staff}/test`)).body).toMatchObject({ delivered: true, status: 250 })
+  expect(mailsAbout('Test message')).toBe(1)
+
+  await raiseAlarm(database, held, 'the buyer Jane Doe waits')
+  const title = 'A command waits for a decision'
+  await eventually(() => {
+    expect(postsAbout(`${title} (new)`)).toBe(2)
+    expect(mailsAbout(`${title} (new)`)).toBe(1)
+  }, maxWaitMs)
+
+  // What is to be repeated is sent; a change of a channel sends it at once.
+  await database.execute(`UPDATE tallyman.alarm_notices SET sent_at = sent_at - interval '3 hours' WHERE channel_id <> $1`, slack)
+  await sendNow()
+  await eventually(() => {
+    expect(postsAbout(`${title} (still open)`)).toBe(1)
+    expect(mailsAbout(`${title} (still open)`)).toBe(1)
+  }, maxWaitMs)
+
+  await resolveAlarm(database, held)
+  await sendNow()
+  await eventually(() => {
+    expect(postsAbout(`${title} (over)`)).toBe(2)
+    expect(mailsAbout(`${title} (over)`)).toBe(1)
+  }, maxWaitMs)
+  expect(postsAbout(`${title} (new)`)).toBe(2)
+
+  const metrics = await eventually(async () => {
+    const text = await (await fetch(`${daemon.url}/metrics`)).text()
+    expect(text).toMatch(/tallyman_alarm_messages_total\{kind="email",outcome="sent"\} 4/)
+    expect(text).toMatch(/tallyman_job_runs_total\{job="alarm.send",outcome="done"\} \d+/)
+    return text
+  }, maxWaitMs)
+  const shown = JSON.stringify([
+    (await daemon.call('GET', '/v1/alarm-channels')).body,
+    (await daemon.call('GET', '/v1/settings')).body,
+    (await daemon.call('GET', '/v1/audit')).body,
+    metrics,
+    daemon.program.output(),
+  ])
+  for (const hidden of [secret, 'hunter2']) expect(shown).not.toContain(hidden)
+  expect(daemon.program.output()).not.toContain('kim@shop.example')
+  expect(JSON.stringify([receiver.received, mail.received])).not.toContain('Jane')
+})
