@@ -35,3 +35,19 @@ export const differences = (before: unknown, after: unknown, path = ''): readonl
   }
   return Object.is(before, after) ? [] : [{ path, before: toText(before), after: toText(after) }]
 }
+
+/** The path of a difference in words: `orderLines.orderLine[0].statusDate` is `order line 1, status date`. */
+export const describePath = (path: string): string => {
+  const segments = path.split('.')
+  return segments
+    .filter((segment, index) => {
+      const [next = ''] = (segments[index + 1] ?? '').split('[')
+      return segment !== `${next}s` && segment !== `${next}es`
+    })
+    .map((segment) => {
+      const [name = '', index] = segment.split(/[[\]]/)
+      const words = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+      return index === undefined ? words : `${words} ${Number(index) + 1}`
+    })
+    .join(', ')
+}

@@ -55,7 +55,14 @@ export const navigate = (to: string, { replace = false, state = null }: { replac
   address.set(here())
 }
 
-/** Makes links work without loading the page. */
+/** The link of the row of a list that was pressed; null: another control of the row was pressed, or its text is selected. */
+const findRowLink = (target: Element): HTMLAnchorElement | null => {
+  if (target.closest('button, input, select, textarea, label, summary, details, dialog') !== null) return null
+  if (getSelection()?.isCollapsed === false) return null
+  return target.closest('table.rows > tbody > tr')?.querySelector<HTMLAnchorElement>('a:not([download])') ?? null
+}
+
+/** Makes links, and the rows of lists, work without loading the page. */
 export const startRouter = (): void => {
   addEventListener('popstate', () => {
     // The browser has left the page of the typed text.
@@ -64,8 +71,12 @@ export const startRouter = (): void => {
     address.set(here())
   })
   document.addEventListener('click', (click) => {
-    if (click.defaultPrevented || click.button !== 0 || click.metaKey || click.ctrlKey || click.shiftKey || click.altKey) return
-    const link = click.target instanceof Element ? click.target.closest('a') : null
+    if (click.defaultPrevented || click.button !== 0 || !(click.target instanceof Element)) return
+    const pressed = click.target.closest('a')
+    const link = pressed ?? findRowLink(click.target)
+    const isForNewTab = click.metaKey || click.ctrlKey
+    if (isForNewTab && pressed === null && link !== null) open(link.href, '_blank', 'noopener')
+    if (isForNewTab || click.shiftKey || click.altKey) return
     if (link === null || link.target !== '' || link.hasAttribute('download')) return
     const url = new URL(link.href)
     if (!isConsoleAddress(url) || link.getAttribute('href')?.startsWith('#') === true) return

@@ -30,3 +30,13 @@ export const useShadowed = () =>
 /** The sellers, for choices and states beside other rows. */
 export const useSellers = () =>
   useQuery('sellers', () => readAnswer(api.GET('/v1/sellers', { params: { query: { limit: maxRows } } })), { topics: ['seller'] })
+
+/** Maximum number of sellers that a field offers as a choice. */
+const maxChoices = 50
+
+/** The ids of the first sellers, and whether these are all. Until they are known: none, and not all. */
+export const useSellerIds = (): { readonly ids: readonly string[]; readonly isComplete: boolean } => {
+  const query = { limit: maxChoices }
+  const { data } = useQuery('seller-ids', () => readAnswer(api.GET('/v1/sellers', { params: { query } })), { topics: ['seller'] })
+  return { ids: data?.items.map(({ sellerId }) => sellerId) ?? [], isComplete: data?.nextCursor === null }
+}

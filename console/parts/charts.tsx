@@ -6,6 +6,8 @@ export interface Part {
   readonly label: string
   readonly value: number
   readonly tone: string
+  /** Address of the rows that it counts. */
+  readonly to?: string
 }
 
 /** A bar of a whole and its parts; the rest stays empty. The text below has the same numbers. */
@@ -38,9 +40,16 @@ export const PartsBar = ({
         })}
       </svg>
       <figcaption>
-        {shown.map(({ label: name, value, tone }) => (
+        {shown.map(({ label: name, value, tone, to }) => (
           <span key={name}>
-            <i class={`dot tone-${tone}`} aria-hidden="true" /> {name} {count(value)}
+            <i class={`dot tone-${tone}`} aria-hidden="true" />{' '}
+            {to === undefined ? (
+              `${name} ${count(value)}`
+            ) : (
+              <a href={to}>
+                {name} {count(value)}
+              </a>
+            )}
           </span>
         ))}
       </figcaption>

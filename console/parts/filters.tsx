@@ -1,14 +1,65 @@
-import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
-import { findDayStart, formatDay, formatTimeOfDay } from '../lib/format.ts'
+import { type ComponentChildren, toChildArray, type VNode } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { findDayStart, formatDay, formatLocal, formatTimeOfDay } from '../lib/format.ts'
 import { type Address, applyTyped, discardTyped, isTyped, setParameters, typeParameter } from '../lib/router.ts'
+import { useSellerIds } from '../lib/shared-queries.ts'
 
-/** Filters of a view, stored in its address. */
-export const Filters = ({ children }: { readonly children: ComponentChildren }) => (
-  <form class="filters" aria-label="Filters" onSubmit={(submit) => submit.preventDefault()}>
-    {children}
-  </form>
-)
+type Options = readonly (readonly [value: string, text: string])[]
+
+/** What {@link Filters} reads of the fields that it contains. */
+interface FieldProps {
+  readonly name: string
+  readonly label: string
+  readonly options?: Options
+}
+
+const readField = (child: VNode<Partial<FieldProps>> | string | number): readonly FieldProps[] => {
+  if (typeof child !== 'object') return []
+  const { name = '', label = '', options } = child.props
+  if (child.type === SellerFilter) return [{ name: 'sellerId', label: 'Seller' }]
+  if (child.type !== PeriodFilter) return [{ name, label, ...(options === undefined ? {} : { options }) }]
+  const { from, before } = namePeriod(name, label)
+  return [from, before]
+}
+
+/** A filter that is set, with a button that removes it. */
+const Chip = ({ field: { name, label, options }, value }: { readonly field: FieldProps; readonly value: string }) => {
+  const time = /^\d{4}-\d\d-\d\dT/.test(value) ? new Date(value) : null
+  const text = time === null ? (options?.find(([one]) => one === value)?.[1] ?? value) : formatLocal(time, new Date())
+  return (
+    <li class="chip">
+      {label}: {text}
+      <button type="button" class="plain" aria-label={`Remove the filter ${label}`} onClick={() => setParameters({ [name]: '' })}>
+        ×
+      </button>
+    </li>
+  )
+}
+
+/** Filters of a view, stored in its address. On a phone the first field is shown, and a button for the others. */
+export const Filters = ({ at, children }: { readonly at: Address; readonly children: ComponentChildren }) => {
+  const [isOpen, setOpen] = useState(false)
+  const fields = toChildArray(children)
+  const set = fields.flatMap(readField).flatMap((field) => {
+    const value = at.parameters.get(field.name) ?? ''
+    return value === '' ? [] : [<Chip key={field.name} field={field} value={value} />]
+  })
+  return (
+    <form class={isOpen ? 'filters open' : 'filters'} aria-label="Filters" onSubmit={(submit) => submit.preventDefault()}>
+      {fields}
+      {fields.length > 1 && (
+        <button type="button" class="more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Fewer filters' : 'More filters'}
+        </button>
+      )}
+      {set.length > 0 && (
+        <ul class="chips" aria-label="Filters that are set">
+          {set}
+        </ul>
+      )}
+    </form>
+  )
+}
 
 /** A field whose value is applied shortly after typing, and immediately with Enter. */
 const AppliedField = ({
@@ -111,6 +162,12 @@ const DayFilter = ({ at, name, label }: { readonly at: Address; readonly name: s
   )
 }
 
+/** The two fields of a period. */
+const namePeriod = (name: string, label: string) => ({
+  from: { name: name === '' ? 'from' : `${name}From`, label: label === '' ? 'From' : `${label} from` },
+  before: { name: name === '' ? 'to' : `${name}To`, label: label === '' ? 'Before' : `${label} before` },
+})
+
 /** A filter by a period of days, `<name>From` and `<name>To` in the address; without a name `from` and `to`. */
 export const PeriodFilter = ({
   at,
@@ -121,15 +178,18 @@ export const PeriodFilter = ({
   readonly name?: string
   /** The event that the period is about, such as `Ordered`. */
   readonly label?: string
-}) => (
-  <>
-    <DayFilter at={at} name={name === '' ? 'from' : `${name}From`} label={label === '' ? 'From' : `${label} from`} />
-    <DayFilter at={at} name={name === '' ? 'to' : `${name}To`} label={label === '' ? 'Before' : `${label} before`} />
-  </>
-)
+}) => {
+  const { from, before } = namePeriod(name, label)
+  return (
+    <>
+      <DayFilter at={at} {...from} />
+      <DayFilter at={at} {...before} />
+    </>
+  )
+}
 
 /** Options of a {@link ChoiceFilter} whose texts are their values, after an option for no filter. */
-export const buildOptions = (values: readonly string[], none = 'All'): readonly (readonly [value: string, text: string])[] => [
+export const buildOptions = (values: readonly string[], none = 'All'): Options => [
   ['', none],
   ...values.map((value) => [value, value] as const),
 ]
@@ -144,7 +204,7 @@ export const ChoiceFilter = ({
   readonly at: Address
   readonly name: string
   readonly label: string
-  readonly options: readonly (readonly [value: string, text: string])[]
+  readonly options: Options
 }) => {
   const id = useId()
   return (
@@ -162,5 +222,16 @@ export const ChoiceFilter = ({
         ))}
       </select>
     </div>
+  )
+}
+
+/** A filter by seller: a choice while they are few, else a text. With a single seller there is none. */
+export const SellerFilter = ({ at }: { readonly at: Address }) => {
+  const { ids, isComplete } = useSellerIds()
+  if (isComplete && ids.length <= 1) return null
+  return isComplete ? (
+    <ChoiceFilter at={at} name="sellerId" label="Seller" options={buildOptions(ids)} />
+  ) : (
+    <TextFilter at={at} name="sellerId" label="Seller" />
   )
 }

@@ -5,7 +5,7 @@ import { usePage } from '../lib/page.ts'
 import { useQuery } from '../lib/query.ts'
 import { type Address, listFilters, readChoices, readParameters, withParameters } from '../lib/router.ts'
 import { OrderLink } from './orders.tsx'
-import { type Column, List, Rows } from './table.tsx'
+import { type Column, List, Rows, sellerColumn } from './table.tsx'
 import { Countdown, None, Time } from './text.tsx'
 
 type LateReturn = Schemas['LateReturn']
@@ -16,7 +16,7 @@ const freshness = { topics: ['return', 'command'], everyMs: 60_000 } as const
 
 const columns: readonly Column<LateReturn>[] = [
   { head: 'Return', cell: ({ returnOrderId }) => returnOrderId },
-  { head: 'Seller', cell: ({ sellerId }) => sellerId },
+  sellerColumn,
   {
     head: 'Order',
     cell: ({ sellerId, lines }) => {

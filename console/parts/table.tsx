@@ -3,8 +3,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import { pluralize } from '../lib/format.ts'
 import type { Query } from '../lib/query.ts'
 import { type Address, listFilters, navigate, setParameters, withoutFilters, withParameters } from '../lib/router.ts'
+import { useSellerIds } from '../lib/shared-queries.ts'
 import { useAction } from './action.ts'
 import { Empty, Loaded, Loading } from './states.tsx'
+import { None } from './text.tsx'
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -16,6 +18,12 @@ export interface Column<Row> {
   readonly wraps?: boolean
   /** Value of `sort` in the address that sorts by this column, and the direction. */
   readonly sort?: { readonly by: string; readonly ascending: boolean }
+}
+
+/** The seller of a row. A table leaves it out where there is a single seller. */
+export const sellerColumn: Column<{ readonly sellerId: string | null }> = {
+  head: 'Seller',
+  cell: ({ sellerId }) => (sellerId === null || sellerId === '' ? <None /> : sellerId),
 }
 
 /** A box that scrolls a table that is too wide, also by keyboard. */
@@ -42,7 +50,7 @@ const ScrollBox = ({ label, children }: { readonly label: string; readonly child
 /** A table of complete rows, without pages. */
 export const Rows = <Row,>({
   caption,
-  columns,
+  columns: all,
   rows,
   buildKey,
   at,
@@ -54,48 +62,52 @@ export const Rows = <Row,>({
   readonly buildKey: (row: Row) => string
   /** The address with the parameter `sort`. */
   readonly at?: Address
-}) => (
-  <ScrollBox label={caption}>
-    <table class="rows">
-      <caption class="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          {columns.map(({ head, number, sort }) => {
-            const isSorted = sort !== undefined && at?.parameters.get('sort') === sort.by
-            return (
-              <th
-                key={head}
-                scope="col"
-                class={number === true ? 'number' : ''}
-                {...(isSorted ? { 'aria-sort': sort.ascending ? 'ascending' : 'descending' } : {})}
-              >
-                {sort === undefined || at === undefined ? (
-                  head
-                ) : (
-                  <button type="button" class="plain sort" onClick={() => setParameters({ sort: isSorted ? '' : sort.by })}>
-                    {head}
-                    <span aria-hidden="true">{isSorted ? (sort.ascending ? ' ↑' : ' ↓') : ' ↕'}</span>
-                  </button>
-                )}
-              </th>
-            )
-          })}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={buildKey(row)}>
-            {columns.map(({ head, cell, number, wraps }) => (
-              <td key={head} data-head={head} class={number === true ? 'number' : wraps === true ? 'wraps' : ''}>
-                {wraps === true ? <div>{cell(row)}</div> : cell(row)}
-              </td>
-            ))}
+}) => {
+  const { ids, isComplete } = useSellerIds()
+  const columns = isComplete && ids.length <= 1 ? all.filter((column) => !Object.is(column, sellerColumn)) : all
+  return (
+    <ScrollBox label={caption}>
+      <table class="rows">
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ head, number, sort }) => {
+              const isSorted = sort !== undefined && at?.parameters.get('sort') === sort.by
+              return (
+                <th
+                  key={head}
+                  scope="col"
+                  class={number === true ? 'number' : ''}
+                  {...(isSorted ? { 'aria-sort': sort.ascending ? 'ascending' : 'descending' } : {})}
+                >
+                  {sort === undefined || at === undefined ? (
+                    head
+                  ) : (
+                    <button type="button" class="plain sort" onClick={() => setParameters({ sort: isSorted ? '' : sort.by })}>
+                      {head}
+                      <span aria-hidden="true">{isSorted ? (sort.ascending ? ' ↑' : ' ↓') : ' ↕'}</span>
+                    </button>
+                  )}
+                </th>
+              )
+            })}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollBox>
-)
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={buildKey(row)}>
+              {columns.map(({ head, cell, number, wraps }) => (
+                <td key={head} data-head={head} class={number === true ? 'number' : wraps === true ? 'wraps' : ''}>
+                  {wraps === true ? <div>{cell(row)}</div> : cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  )
+}
 
 /** A page of a list of the interface. */
 export interface ListAnswer<Row> {

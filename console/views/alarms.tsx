@@ -4,9 +4,9 @@ import { usePage } from '../lib/page.ts'
 import { useMay } from '../lib/rights.ts'
 import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
-import { buildOptions, ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
+import { buildOptions, ChoiceFilter, Filters, PeriodFilter, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { syncAddress } from '../parts/syncs.tsx'
-import { List } from '../parts/table.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { Ago, Badge, Countdown, None, Time, type Tone } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
 
@@ -206,7 +206,7 @@ export const Alarms = () => {
         Conditions that need a person, newest first. Most alarms close automatically with their cause; a person resolves those
         that report a past event.
       </p>
-      <Filters>
+      <Filters at={address}>
         <ChoiceFilter
           at={address}
           name="state"
@@ -228,7 +228,7 @@ export const Alarms = () => {
           ]}
         />
         <TextFilter at={address} name="kind" label="Kind" placeholder="command-held" />
-        <TextFilter at={address} name="sellerId" label="Seller" />
+        <SellerFilter at={address} />
         <TextFilter at={address} name="subject" label="About" />
         <PeriodFilter at={address} name="raised" label="Opened" />
       </Filters>
@@ -248,7 +248,7 @@ export const Alarms = () => {
           { head: 'Alarm', wraps: true, cell: (alarm) => <About alarm={alarm} /> },
           { head: 'State', wraps: true, cell: (alarm) => <AlarmState alarm={alarm} /> },
           { head: 'For', cell: ({ concerns }) => concerns },
-          { head: 'Seller', cell: ({ sellerId }) => (sellerId === '' ? <None /> : sellerId) },
+          sellerColumn,
           { head: 'Kind', cell: ({ kind }) => kind },
           { head: 'Opened', cell: ({ raisedAt }) => <Ago at={raisedAt} /> },
           ...(may('operate')

@@ -2,8 +2,8 @@ import type { paths } from '../../types/index.d.ts'
 import { api, readAnswer } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
 import { readParameters, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
-import { List } from '../parts/table.tsx'
+import { ChoiceFilter, Filters, PeriodFilter, SellerFilter, TextFilter } from '../parts/filters.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { None, Raw, Time } from '../parts/text.tsx'
 
 type Action = NonNullable<NonNullable<paths['/v1/audit']['get']['parameters']['query']>['action']>
@@ -69,12 +69,12 @@ export const Audit = () => {
     <>
       <h1 tabIndex={-1}>Audit</h1>
       <p class="faint">Actions of people and programs through the interface, newest first. They are kept for ever.</p>
-      <Filters>
+      <Filters at={at}>
         <ChoiceFilter at={at} name="action" label="Action" options={actionOptions} />
         <TextFilter at={at} name="actor" label="Who" />
         <TextFilter at={at} name="subject" label="Subject" placeholder="an id" />
         <TextFilter at={at} name="keyId" label="Key" />
-        <TextFilter at={at} name="sellerId" label="Seller" />
+        <SellerFilter at={at} />
         <PeriodFilter at={at} />
       </Filters>
       <List
@@ -93,7 +93,7 @@ export const Audit = () => {
           },
           { head: 'Action', wraps: true, cell: (entry) => (isAction(entry.action) ? acts[entry.action] : entry.action) },
           { head: 'Subject', wraps: true, cell: ({ subject }) => subject },
-          { head: 'Seller', cell: ({ sellerId }) => sellerId ?? <None /> },
+          sellerColumn,
           { head: 'Why', wraps: true, cell: ({ reason }) => reason ?? <None /> },
           { head: 'Key', cell: ({ keyId }) => keyId ?? <None /> },
           {

@@ -8,9 +8,9 @@ import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts
 import { useAction } from '../parts/action.ts'
 import { PartsBar } from '../parts/charts.tsx'
 import { Field, FormDialog, readText, readTexts } from '../parts/dialog.tsx'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { List } from '../parts/table.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { Badge, None, Time, type Tone } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
 
@@ -90,7 +90,7 @@ export const Campaigns = () => {
           </button>
         )}
       </p>
-      <Filters>
+      <Filters at={at}>
         <ChoiceFilter
           at={at}
           name="status"
@@ -108,7 +108,7 @@ export const Campaigns = () => {
           ]}
         />
         <TextFilter at={at} name="campaignId" label="Campaign" />
-        <TextFilter at={at} name="sellerId" label="Seller" />
+        <SellerFilter at={at} />
       </Filters>
       <List
         caption="Campaigns"
@@ -120,7 +120,7 @@ export const Campaigns = () => {
         columns={[
           { head: 'Campaign', wraps: true, cell: (row) => <a href={buildAddress(row)}>{row.name ?? row.campaignId}</a> },
           { head: 'Status', wraps: true, cell: (row) => <Status campaign={row} /> },
-          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          sellerColumn,
           { head: 'From', cell: ({ startDate }) => startDate ?? <None /> },
           { head: 'To', cell: ({ endDate, startDate }) => endDate ?? (startDate === null ? <None /> : 'open end') },
           { head: 'Per day', number: true, cell: ({ dailyBudget }) => dailyBudget ?? <None /> },

@@ -6,7 +6,7 @@ import { useMay } from '../lib/rights.ts'
 import { type Address, listFilters, readChoices, readParameters } from '../lib/router.ts'
 import { Field, ReasonDialog, readText } from '../parts/dialog.tsx'
 import { buildOptions } from '../parts/filters.tsx'
-import { List } from '../parts/table.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { Badge, Countdown, Money, None, type Tone } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
 
@@ -190,7 +190,7 @@ export const ClaimItems = ({ at, byDeadline = false }: { readonly at: Address; r
         columns={[
           { head: 'SKU', cell: (claim) => <a href={skuAddress(claim)}>{claim.sku}</a> },
           { head: 'Month', cell: (claim) => claim.month },
-          { head: 'Seller', cell: (claim) => claim.sellerId },
+          sellerColumn,
           { head: 'Kind', wraps: true, cell: ({ kind, shipmentId }) => (shipmentId === null ? kind : `${kind} ${shipmentId}`) },
           { head: 'Units', number: true, cell: ({ units }) => count(units) },
           { head: 'Value', number: true, cell: ({ value, currency }) => <Money amount={value} currency={currency} /> },

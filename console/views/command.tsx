@@ -7,6 +7,7 @@ import { useMay } from '../lib/rights.ts'
 import { Attempts } from '../parts/attempts.tsx'
 import { CommandState, explainCommand, formatCommand, listRequestedUnits, type RequestedUnits } from '../parts/commands.tsx'
 import { type ReasonAndActor, ReasonDialog } from '../parts/dialog.tsx'
+import { eventAddress } from '../parts/events.tsx'
 import { OrderLink } from '../parts/orders.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
@@ -19,14 +20,22 @@ type Order = Schemas['Order']
 const decisions = {
   retry: {
     action: 'Send again',
+    effect: (units) => (units === '' ? 'sends it again' : `sends ${units} more`),
     meaning: 'The command is sent again. Choose this if the request certainly changed nothing at the marketplace.',
   },
-  confirm: { action: 'It was applied', meaning: 'The command counts as applied. Choose this if the order shows all of it.' },
+  confirm: {
+    action: 'It was applied',
+    effect: (units) => (units === '' ? 'sends nothing' : `counts ${units} as done, sends nothing`),
+    meaning: 'The command counts as applied. Choose this if the order shows all of it.',
+  },
   reject: {
     action: 'Give it up',
+    effect: (units) => (units === '' ? 'sends nothing' : `sends nothing, frees ${units}`),
     meaning: 'The command is abandoned and its units are released. Choose this if nothing was applied and nothing should be.',
   },
-} as const
+} as const satisfies Readonly<
+  Record<string, { readonly action: string; readonly effect: (units: string) => string; readonly meaning: string }>
+>
 type Decision = keyof typeof decisions
 const decisionOrder: readonly Decision[] = ['confirm', 'retry', 'reject']
 
@@ -40,12 +49,16 @@ const participles = { ship: 'shipped', cancel: 'cancelled', refund: 'refunded', 
 const findParticiple = (kind: string): 'shipped' | 'cancelled' | 'refunded' | null =>
   kind === 'ship' || kind === 'cancel' || kind === 'refund' || kind === 'refund-return' ? participles[kind] : null
 
+/** A line of the order before the first request; undefined: it is not known. */
+const findBaseline = (command: Command, lineNumber: string): unknown =>
+  command.attempts
+    .flatMap(({ baseline }) => list(member(baseline, 'lines')))
+    .find((line) => member(line, 'lineNumber') === lineNumber)
+
 /** Units of each line before the first request, as requested by the ERP, and now; of the whole command, also after a partial decision. */
 const Comparison = ({ command, order }: { readonly command: Command; readonly order: Order | undefined }) => {
   const word = findParticiple(command.kind)
   if (word === null) return null
-  const baselines = command.attempts.flatMap(({ baseline }) => list(member(baseline, 'lines')))
-  const findBaseline = (lineNumber: string) => baselines.find((line) => member(line, 'lineNumber') === lineNumber)
   return (
     <Rows
       caption={`Units ${word}: before the request, requested, and now`}
@@ -58,7 +71,7 @@ const Comparison = ({ command, order }: { readonly command: Command; readonly or
           head: `Before: ${word}`,
           number: true,
           cell: ({ lineNumber }) => {
-            const before = findBaseline(lineNumber)
+            const before = findBaseline(command, lineNumber)
             return before === undefined ? <None /> : number(member(before, 'units', word))
           },
         },
@@ -91,12 +104,36 @@ const Correction = ({ command: { kind, payload } }: { readonly command: Command 
 const buildKey = ({ lineNumber, trackingNumber = '', reason = '' }: RequestedUnits): string =>
   `${lineNumber} ${trackingNumber} ${reason}`
 
-/** A form with the number of units for each verdict, line by line. */
-const ByLine = ({ command, done }: { readonly command: Command; readonly done: () => void }) => {
+/**
+ * How many of the requested units the order shows: those of a parcel by its tracking number, others by what was added to the line since the first
+ * request. At most the requested ones.
+ */
+const countSeen = (command: Command, order: Order, { lineNumber, quantity, trackingNumber }: RequestedUnits): number => {
+  const word = findParticiple(command.kind)
+  const line = order.lines.find((one) => one.lineNumber === lineNumber)
+  // After a decision on a part it is not known which of the shown units are the open ones.
+  if (line === undefined || word === null || command.parts !== null) return 0
+  if (command.kind === 'ship') {
+    const parcels = line.shipments.filter((parcel) => parcel.trackingNumber === trackingNumber)
+    return Math.min(
+      quantity,
+      parcels.reduce((sum, parcel) => sum + parcel.quantity, 0),
+    )
+  }
+  // Units of a line with several reasons cannot be distinguished.
+  if (command.lines.length !== listRequestedUnits(command).length) return 0
+  const before = findBaseline(command, lineNumber)
+  return before === undefined ? 0 : Math.max(0, Math.min(quantity, line[word] - number(member(before, 'units', word))))
+}
+
+/** A form with the number of units for each verdict, line by line. Units that the order shows are entered as applied. */
+const ByLine = ({ command, order, done }: { readonly command: Command; readonly order: Order; readonly done: () => void }) => {
   const requested = listRequestedUnits(command)
   const [given, setGiven] = useState<Readonly<Record<string, Readonly<Record<string, number>>>>>({})
   const [dialog, setDialog] = useState(false)
-  const countUnits = (entry: RequestedUnits, verdict: string): number => given[buildKey(entry)]?.[verdict] ?? 0
+  const countUnits = (entry: RequestedUnits, verdict: string): number =>
+    given[buildKey(entry)]?.[verdict] ?? (verdict === 'applied' ? countSeen(command, order, entry) : 0)
+  const countAll = (verdict: string): number => requested.reduce((sum, entry) => sum + countUnits(entry, verdict), 0)
   const left = (entry: RequestedUnits): number =>
     entry.quantity - verdicts.reduce((sum, [verdict]) => sum + countUnits(entry, verdict), 0)
   const isComplete = requested.every((entry) => left(entry) === 0)
@@ -156,7 +193,11 @@ const ByLine = ({ command, done }: { readonly command: Command; readonly done: (
         <button type="button" class="primary" disabled={!isComplete} onClick={() => setDialog(true)}>
           Decide by line
         </button>
-        {!isComplete && <span class="faint">Each unit needs one verdict before you can decide.</span>}
+        <span class="faint">
+          {isComplete
+            ? `Sends ${pluralize(countAll('send-again'), 'unit')} more, counts ${countAll('applied')} as done, gives up ${countAll('not-applied')}.`
+            : 'Each unit needs one verdict before you can decide. What the order shows is entered as applied.'}
+        </span>
       </p>
       {dialog && (
         <ReasonDialog
@@ -178,8 +219,18 @@ const ByLine = ({ command, done }: { readonly command: Command; readonly done: (
   )
 }
 
-const Decisions = ({ command, done }: { readonly command: Command; readonly done: () => void }) => {
+const Decisions = ({
+  command,
+  order,
+  done,
+}: {
+  readonly command: Command
+  readonly order: Order | undefined
+  readonly done: () => void
+}) => {
   const [dialog, setDialog] = useState<Decision | null>(null)
+  const open = listRequestedUnits(command).reduce((sum, { quantity }) => sum + quantity, 0)
+  const units = findParticiple(command.kind) === null ? '' : pluralize(open, 'unit')
   const decide = async (decision: Decision, reasonAndActor: ReasonAndActor): Promise<void> => {
     const parameters = { params: { path: { id: command.id } }, body: reasonAndActor }
     const { state } = await readAnswer(
@@ -195,20 +246,24 @@ const Decisions = ({ command, done }: { readonly command: Command; readonly done
   return (
     <section aria-label="Decide">
       <h2>Decide</h2>
-      {findParticiple(command.kind) !== null && (
+      {units !== '' && order !== undefined && (
         <>
-          <p>Choose a verdict for each unit.</p>
-          <ByLine command={command} done={done} />
+          <ByLine command={command} order={order} done={done} />
           <h3>The whole command</h3>
         </>
       )}
-      <p class="row">
+      <ul class="plain choices">
         {decisionOrder.map((decision) => (
-          <button key={decision} type="button" onClick={() => setDialog(decision)}>
-            {decisions[decision].action}
-          </button>
+          <li key={decision} class="row">
+            <button type="button" aria-describedby={`effect-${decision}`} onClick={() => setDialog(decision)}>
+              {decisions[decision].action}
+            </button>
+            <span id={`effect-${decision}`} class="faint">
+              {decisions[decision].effect(units)}
+            </span>
+          </li>
         ))}
-      </p>
+      </ul>
       {dialog !== null && (
         <ReasonDialog
           title={decisions[dialog].action}
@@ -249,7 +304,9 @@ const CommandDetails = ({ command, reload }: { readonly command: Command; readon
           {explanation.length === 0 ? 'There is no result of a request yet.' : explanation.join(' ')}
           {command.state === 'held' && ' A person must decide whether it was applied.'}
         </p>
-        {command.reason !== null && explanation.join() !== command.reason && <p class="faint">{command.reason}</p>}
+        {command.state !== 'held' && command.reason !== null && explanation.join() !== command.reason && (
+          <p class="faint">{command.reason}</p>
+        )}
       </div>
       <dl class="facts card">
         <dt>State</dt>
@@ -263,7 +320,18 @@ const CommandDetails = ({ command, reload }: { readonly command: Command; readon
         </dd>
         <Correction command={command} />
         <dt>Event</dt>
-        <dd>{command.event === null ? <None /> : `${command.event.id} of ${command.event.source}`}</dd>
+        <dd>
+          {command.event === null ? (
+            <None />
+          ) : (
+            <>
+              <a href={eventAddress(command.event)}>
+                <span class="whole">{command.event.id}</span>
+              </a>{' '}
+              of {command.event.source}
+            </>
+          )}
+        </dd>
         <dt>Accepted</dt>
         <dd>
           <Time at={command.createdAt} />
@@ -286,6 +354,7 @@ const CommandDetails = ({ command, reload }: { readonly command: Command; readon
       {!isSettled && may('operate') && (
         <Decisions
           command={command}
+          order={order.data ?? undefined}
           done={() => {
             reload()
             invalidate(new Set(['command', 'order']))

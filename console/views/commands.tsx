@@ -3,9 +3,9 @@ import { api, readAnswer } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
 import { listFilters, readChoices, readParameters, useAddress } from '../lib/router.ts'
 import { CommandState, commandAddress, explainCommand, formatCommand } from '../parts/commands.tsx'
-import { buildOptions, ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
+import { buildOptions, ChoiceFilter, Filters, PeriodFilter, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink } from '../parts/orders.tsx'
-import { List } from '../parts/table.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { Time } from '../parts/text.tsx'
 
 const states = ['pending', 'sending', 'verifying', 'held', 'confirmed', 'rejected', 'predicted', 'withdrawn'] as const
@@ -58,14 +58,14 @@ export const Commands = () => {
       <p class="faint">
         Requests of the ERP to the marketplace, newest first. A held command waits for a decision; a rejected one was not applied.
       </p>
-      <Filters>
+      <Filters at={address}>
         <ChoiceFilter at={address} name="state" label="State" options={buildOptions(states)} />
         <ChoiceFilter at={address} name="kind" label="Kind" options={buildOptions(kinds)} />
         <TextFilter at={address} name="q" label="Search" placeholder="Order, SKU, tracking number" />
         <TextFilter at={address} name="purchaseOrderId" label="Order" />
         <TextFilter at={address} name="sku" label="SKU" />
         <TextFilter at={address} name="trackingNumber" label="Tracking number" />
-        <TextFilter at={address} name="sellerId" label="Seller" />
+        <SellerFilter at={address} />
         <ChoiceFilter
           at={address}
           name="settled"
@@ -102,7 +102,7 @@ export const Commands = () => {
                 <OrderLink sellerId={sellerId} purchaseOrderId={purchaseOrderId} />
               ),
           },
-          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          sellerColumn,
           { head: 'Why', wraps: true, cell: (command) => explainCommand(command).join(' ') },
           { head: 'Accepted', cell: ({ createdAt }) => <Time at={createdAt} /> },
           { head: 'Settled', cell: ({ settledAt }) => <Time at={settledAt} /> },

@@ -2,9 +2,9 @@ import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { count, pluralize } from '../lib/format.ts'
 import { useQuery } from '../lib/query.ts'
 import { listFilters, readChoices, readParameters, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, SellerFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { type Column, Rows } from '../parts/table.tsx'
+import { type Column, Rows, sellerColumn } from '../parts/table.tsx'
 import { Badge, None } from '../parts/text.tsx'
 
 type NamedDay = Schemas['NamedDay']
@@ -52,7 +52,7 @@ const Explained = ({ explained, explanations }: NamedDay) =>
 
 const columns: readonly Column<NamedDay>[] = [
   { head: 'Day (UTC)', cell: ({ day }) => day },
-  { head: 'Seller', cell: ({ sellerId }) => sellerId },
+  sellerColumn,
   { head: 'Named by', cell: ({ source }) => sources[source] },
   { head: 'Named', number: true, cell: ({ named }) => count(named) },
   { head: 'Stored', number: true, cell: ({ stored }) => count(stored) },
@@ -83,14 +83,14 @@ export const Completeness = () => {
         Returns, the inventory log, settlement reports, ERP events and notifications name orders. One that is not stored is
         requested by its id within a minute. An explained order is not stored for a known reason.
       </p>
-      <Filters>
+      <Filters at={at}>
         <ChoiceFilter
           at={at}
           name="source"
           label="Named by"
           options={[['', 'All'], ...sourceNames.map((source) => [source, sources[source]] as const)]}
         />
-        <TextFilter at={at} name="sellerId" label="Seller" />
+        <SellerFilter at={at} />
         <ChoiceFilter
           at={at}
           name="days"

@@ -2,8 +2,8 @@ import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { listFilters, readChoices, readParameters, useAddress } from '../lib/router.ts'
-import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
-import { type Column, List } from '../parts/table.tsx'
+import { buildOptions, ChoiceFilter, Filters, SellerFilter, TextFilter } from '../parts/filters.tsx'
+import { type Column, List, sellerColumn } from '../parts/table.tsx'
 import { Time } from '../parts/text.tsx'
 
 const kinds = ['field', 'value', 'type', 'header', 'status'] as const satisfies readonly Schemas['Drift']['kind'][]
@@ -16,7 +16,7 @@ const columns: readonly Column<Schemas['Drift']>[] = [
   { head: 'Times', number: true, cell: ({ count: times }) => count(times) },
   { head: 'First seen', cell: ({ firstSeenAt }) => <Time at={firstSeenAt} /> },
   { head: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
-  { head: 'Seller', cell: ({ sellerId }) => sellerId },
+  sellerColumn,
 ]
 
 /** Differences between the marketplace's answers and what is published. */
@@ -34,10 +34,10 @@ export const Drift = () => {
         Places of the marketplace's answers that are not published: unknown fields, values and types, headers that announce an
         end, and unknown statuses. The records are stored as received; each new place opens one alarm.
       </p>
-      <Filters>
+      <Filters at={address}>
         <ChoiceFilter at={address} name="kind" label="Kind" options={buildOptions(kinds)} />
         <TextFilter at={address} name="operation" label="Operation" placeholder="orders.list" />
-        <TextFilter at={address} name="sellerId" label="Seller" />
+        <SellerFilter at={address} />
       </Filters>
       <List
         caption="Drift"

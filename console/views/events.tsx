@@ -5,9 +5,9 @@ import { useMay } from '../lib/rights.ts'
 import { listFilters, readParameters, useAddress } from '../lib/router.ts'
 import { useOverview } from '../lib/shared-queries.ts'
 import { EventProblem, EventState, eventAddress, RejectEvent } from '../parts/events.tsx'
-import { ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, PeriodFilter, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink } from '../parts/orders.tsx'
-import { List } from '../parts/table.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { None, Time } from '../parts/text.tsx'
 
 const kinds = {
@@ -55,7 +55,7 @@ export const Events = () => {
           </li>
         </ul>
       )}
-      <Filters>
+      <Filters at={address}>
         <ChoiceFilter
           at={address}
           name="state"
@@ -69,7 +69,7 @@ export const Events = () => {
         />
         <TextFilter at={address} name="type" label="Type" />
         <TextFilter at={address} name="purchaseOrderId" label="Order" />
-        <TextFilter at={address} name="sellerId" label="Seller" />
+        <SellerFilter at={address} />
         <TextFilter at={address} name="source" label="Source" />
         <TextFilter at={address} name="id" label="Id" />
         <PeriodFilter at={address} name="received" label="Received" />
@@ -98,7 +98,7 @@ export const Events = () => {
                 <OrderLink sellerId={sellerId} purchaseOrderId={purchaseOrderId} />
               ),
           },
-          { head: 'Seller', cell: ({ sellerId }) => sellerId ?? <None /> },
+          sellerColumn,
           { head: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
           ...(may('operate')
             ? [

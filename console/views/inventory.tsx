@@ -16,9 +16,9 @@ import {
 } from '../lib/router.ts'
 import { useAction } from '../parts/action.ts'
 import { Columns } from '../parts/charts.tsx'
-import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { buildOptions, ChoiceFilter, Filters, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { List, Rows } from '../parts/table.tsx'
+import { List, Rows, sellerColumn } from '../parts/table.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Badge, Money, None, Time } from '../parts/text.tsx'
 import { Waterfall } from '../parts/waterfall.tsx'
@@ -120,7 +120,7 @@ const Differences = ({
       columns={[
         { head: 'SKU', cell: (row) => <SkuLink {...row} /> },
         { head: 'Month', cell: ({ month }) => month },
-        { head: 'Seller', cell: ({ sellerId }) => sellerId },
+        sellerColumn,
         { head: 'Difference', wraps: true, cell: describeDifference },
         { head: 'Units', number: true, cell: ({ difference }) => (difference > 0 ? `+${count(difference)}` : count(difference)) },
         { head: 'Value', number: true, cell: ({ value, currency }) => <Money amount={value} currency={currency} /> },
@@ -192,7 +192,7 @@ const Claims = ({ at }: { readonly at: Address }) => {
         empty={`No report of ${month} has been imported.`}
         csv={{ path: `/v1/claims?${new URLSearchParams(query)}`, name: `claims-${month}` }}
         columns={[
-          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          sellerColumn,
           ...claimParts.map(([part, head]) => ({ head, wraps: true, cell: (claim: Claim) => <Claimed part={claim[part]} /> })),
           { head: 'SKUs compared', cell: ({ skus, skusCompared }) => `${count(skusCompared)} of ${count(skus)}` },
           {
@@ -234,7 +234,7 @@ const Stock = ({ at }: { readonly at: Address }) => {
         { head: 'SKU', cell: (row) => <SkuLink {...row} /> },
         { head: 'GTIN', cell: ({ gtin }) => gtin ?? <None /> },
         { head: 'Month', cell: ({ month }) => month },
-        { head: 'Seller', cell: ({ sellerId }) => sellerId },
+        sellerColumn,
         { head: 'Beginning', number: true, cell: ({ beginningQuantity }) => count(beginningQuantity) },
         { head: 'Sold', number: true, cell: ({ sold }) => count(sold) },
         { head: 'Returned', number: true, cell: ({ returned }) => count(returned) },
@@ -285,9 +285,9 @@ export const Inventory = () => {
           the same time. A difference closes automatically when both agree.
         </p>
       )}
-      <Filters>
+      <Filters at={at}>
         {hasMonths && <TextFilter at={at} name="month" label="Month" placeholder="2026-03" pattern={monthPattern} />}
-        <TextFilter at={at} name="sellerId" label="Seller" />
+        <SellerFilter at={at} />
         {shown !== 'claims' && <TextFilter at={at} name="sku" label="SKU" />}
         {(shown === 'differences' || shown === 'stock' || shown === 'on-hand') && <TextFilter at={at} name="gtin" label="GTIN" />}
         {shown === 'differences' && <ChoiceFilter at={at} name="kind" label="Kind" options={kindOptions} />}

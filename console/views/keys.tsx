@@ -75,7 +75,7 @@ export const Keys = () => {
         </button>
       </p>
       {created !== null && <SecretOnce name={`Key ${created.name}`} secret={created.key} done={() => setCreated(null)} />}
-      <Filters>
+      <Filters at={at}>
         <ChoiceFilter
           at={at}
           name="state"

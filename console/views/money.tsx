@@ -2,9 +2,9 @@ import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { count, pluralize } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { type Address, listFilters, readChoice, readChoices, readParameters, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink } from '../parts/orders.tsx'
-import { type Column, List } from '../parts/table.tsx'
+import { type Column, List, sellerColumn } from '../parts/table.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Money as Amount, Badge, None, Time, type Tone } from '../parts/text.tsx'
 import { ClaimItems, claimKindOptions, claimStateOptions, monthPattern } from './claims.tsx'
@@ -73,7 +73,7 @@ const differenceColumns: readonly Column<Difference>[] = [
       ),
   },
   { head: 'SKU', cell: ({ sku }) => sku ?? <None /> },
-  { head: 'Seller', cell: ({ sellerId }) => sellerId },
+  sellerColumn,
   { head: 'Kind', wraps: true, cell: ({ kind }) => kindNames[kind] },
   {
     head: 'Expected',
@@ -160,7 +160,7 @@ const Reimbursements = ({ at }: { readonly at: Address }) => {
       columns={[
         { head: 'Row', cell: ({ lineKey }) => lineKey },
         { head: 'SKU', cell: ({ sku }) => sku ?? <None /> },
-        { head: 'Seller', cell: ({ sellerId }) => sellerId },
+        sellerColumn,
         { head: 'For', wraps: true, cell: ({ description, reimburses }) => description ?? reimburses },
         { head: 'Units', number: true, cell: ({ units }) => (units === null ? <None /> : count(units)) },
         { head: 'Amount', number: true, cell: ({ amount, currency }) => <Amount amount={amount} currency={currency} /> },
@@ -220,7 +220,7 @@ const InboundShipments = ({ at }: { readonly at: Address }) => {
       columns={[
         { head: 'Shipment', cell: ({ shipmentId }) => shipmentId },
         { head: 'SKU', cell: ({ sku }) => sku },
-        { head: 'Seller', cell: ({ sellerId }) => sellerId },
+        sellerColumn,
         { head: 'Sent', number: true, cell: ({ sentUnits }) => count(sentUnits) },
         { head: 'Received', number: true, cell: ({ receivedUnits }) => count(receivedUnits) },
         { head: 'Shipped', cell: ({ shippedAt }) => <Time at={shippedAt} /> },
@@ -272,9 +272,9 @@ export const Money = () => {
       <h1 tabIndex={-1}>Money</h1>
       <Tabs at={at} label="Parts of the money" tabs={tabs} shown={shown} />
       <p class="faint">{notes[shown]}</p>
-      <Filters>
+      <Filters at={at}>
         {shown === 'claims' && <TextFilter at={at} name="month" label="Month" placeholder="2026-03" pattern={monthPattern} />}
-        <TextFilter at={at} name="sellerId" label="Seller" />
+        <SellerFilter at={at} />
         {shown === 'differences' && <TextFilter at={at} name="purchaseOrderId" label="Order" />}
         <TextFilter at={at} name="sku" label="SKU" />
         {shown === 'differences' && <ChoiceFilter at={at} name="kind" label="Kind" options={kindOptions} />}

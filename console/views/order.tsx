@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { api, Refused, readAnswer, type Schemas } from '../lib/api.ts'
-import { differences } from '../lib/json.ts'
+import { pluralize } from '../lib/format.ts'
+import { describePath, differences } from '../lib/json.ts'
 import { describeMissing } from '../lib/parcels.ts'
 import { useQuery } from '../lib/query.ts'
 import { type Address, useAddress, withParameters } from '../lib/router.ts'
@@ -46,7 +47,7 @@ const buildVersionEntries = ({ history }: Order): readonly TimelineEntry[] =>
               rows={found.slice(0, maxDifferences)}
               buildKey={({ path }) => path}
               columns={[
-                { head: 'Field', wraps: true, cell: ({ path }) => path },
+                { head: 'Field', wraps: true, cell: ({ path }) => describePath(path) },
                 { head: 'Before', wraps: true, cell: ({ before: was }) => was ?? <None /> },
                 { head: 'After', wraps: true, cell: ({ after }) => after ?? <None /> },
               ]}
@@ -84,7 +85,12 @@ const buildCommandEntries = ({ commands }: Order, isPast: boolean): readonly Tim
       body: (
         <>
           {explainCommand(command).length > 0 && <p>{explainCommand(command).join(' ')}</p>}
-          {command.attempts.length > 0 && <Attempts command={command} />}
+          {command.attempts.length > 0 && (
+            <details>
+              <summary>{pluralize(command.attempts.length, 'request')}</summary>
+              <Attempts command={command} />
+            </details>
+          )}
         </>
       ),
     },
@@ -114,6 +120,28 @@ const buildEventEntries = (events: readonly Event[]): readonly TimelineEntry[] =
     ...(event.problem === null && event.waitsFor === null ? {} : { body: <EventProblem event={event} /> }),
   }))
 
+/** When it was ordered, and the parcels that the marketplace shows. */
+const buildStepEntries = (order: Order): readonly TimelineEntry[] => [
+  ...(order.orderDate === null ? [] : [{ key: 'ordered', at: order.orderDate, kind: 'Step', title: 'Ordered' }]),
+  ...order.lines.flatMap(({ lineNumber, sku, shipments }) =>
+    shipments.map(({ shippedAt, quantity, carrier, trackingNumber }) => ({
+      key: `parcel ${lineNumber} ${carrier} ${trackingNumber} ${shippedAt}`,
+      at: shippedAt ?? order.changedAt,
+      kind: 'Step',
+      title: (
+        <>
+          Shipped {quantity} × {sku ?? `line ${lineNumber}`} by {carrier ?? 'an unknown carrier'}
+          {trackingNumber !== null && (
+            <>
+              , <span class="whole">{trackingNumber}</span>
+            </>
+          )}
+        </>
+      ),
+    })),
+  ),
+]
+
 /** Events as they were at a time. */
 const listPastEvents = (events: readonly Event[], at: string): readonly Event[] => {
   const time = Date.parse(at)
@@ -126,18 +154,22 @@ const listPastEvents = (events: readonly Event[], at: string): readonly Event[] 
     )
 }
 
-const kinds = ['Event', 'Command', 'Decision', 'Version', 'Change'] as const
+const kinds = ['Step', 'Event', 'Command', 'Decision', 'Version', 'Change'] as const
+
+/** Kinds that programs write, hidden until somebody asks for them. */
+const recordKinds: readonly string[] = ['Version', 'Change']
 
 const Timeline = ({ order, events }: { readonly order: Order; readonly events: readonly Event[] }) => {
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set(recordKinds))
   const entries = [
+    ...buildStepEntries(order),
     ...buildEventEntries(events),
     ...buildCommandEntries(order, order.at !== undefined),
     ...buildVersionEntries(order),
     ...buildChangeEntries(order),
   ]
     .filter(({ kind }) => !hidden.has(kind))
-    .sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+    .sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
   const toggle = (kind: string): void => {
     const next = new Set(hidden)
     if (!next.delete(kind)) next.add(kind)

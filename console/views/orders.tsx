@@ -1,9 +1,9 @@
 import { api, readAnswer } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
 import { flags, listFilters, readChoice, readChoices, readParameters, useAddress } from '../lib/router.ts'
-import { buildOptions, ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
+import { buildOptions, ChoiceFilter, Filters, PeriodFilter, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
-import { List } from '../parts/table.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { Countdown, Money, None, Time } from '../parts/text.tsx'
 
 const texts = ['q', 'sku', 'trackingNumber', 'city', 'sellerId', 'createdFrom', 'createdTo'] as const
@@ -15,7 +15,7 @@ export const Orders = () => {
   const address = useAddress()
   const query = {
     ...readParameters(address, texts),
-    ...readChoices(address, { open: flags, outcome: outcomes }),
+    ...readChoices(address, { open: flags, outcome: outcomes, fulfilledBySeller: flags }),
     sort: readChoice(address, 'sort', ['shipBy', 'acknowledgeBy']) ?? ('-orderDate' as const),
   }
   const orders = usePage('orders', address, query, (page) => readAnswer(api.GET('/v1/orders', { params: { query: page } })), {
@@ -24,12 +24,12 @@ export const Orders = () => {
   return (
     <>
       <h1 tabIndex={-1}>Orders</h1>
-      <Filters>
+      <Filters at={address}>
         <TextFilter at={address} name="q" label="Search" placeholder="Order, SKU, tracking number" />
         <TextFilter at={address} name="city" label="City" />
         <TextFilter at={address} name="sku" label="SKU" />
         <TextFilter at={address} name="trackingNumber" label="Tracking number" />
-        <TextFilter at={address} name="sellerId" label="Seller" />
+        <SellerFilter at={address} />
         <ChoiceFilter
           at={address}
           name="open"
@@ -38,6 +38,16 @@ export const Orders = () => {
             ['', 'All'],
             ['true', 'Open'],
             ['false', 'Done'],
+          ]}
+        />
+        <ChoiceFilter
+          at={address}
+          name="fulfilledBySeller"
+          label="Shipped by"
+          options={[
+            ['', 'All'],
+            ['true', 'You'],
+            ['false', 'The marketplace'],
           ]}
         />
         <ChoiceFilter at={address} name="outcome" label="Outcome" options={buildOptions(outcomes)} />
@@ -57,7 +67,7 @@ export const Orders = () => {
         columns={[
           { head: 'Order', cell: (order) => <OrderLink {...order} /> },
           { head: 'Customer order', cell: ({ customerOrderId }) => customerOrderId ?? <None /> },
-          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          sellerColumn,
           { head: 'Ordered', sort: { by: '-orderDate', ascending: false }, cell: ({ orderDate }) => <Time at={orderDate} /> },
           { head: 'State', cell: (order) => <OrderState order={order} /> },
           { head: 'Units', wraps: true, cell: ({ lines }) => <Skus lines={lines} /> },

@@ -1,10 +1,9 @@
-import type { ComponentChildren } from 'preact'
 import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { count, formatDuration, formatRate, pluralize } from '../lib/format.ts'
 import { useQuery } from '../lib/query.ts'
 import { useAddress } from '../lib/router.ts'
 import { useOverview } from '../lib/shared-queries.ts'
-import { Columns } from '../parts/charts.tsx'
+import { Columns, PartsBar } from '../parts/charts.tsx'
 import { Demonstration } from '../parts/demonstration.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { syncAddress } from '../parts/syncs.tsx'
@@ -18,92 +17,156 @@ const maxOperations = 10
 /** Rate limits of an operation that are shown. */
 const maxLimits = 20
 
-const Tile = ({
-  label,
-  value,
-  to,
-  tone = '',
-}: {
+/** A number of things, and the address of their list. */
+interface Figure {
   readonly label: string
   readonly value: number
   readonly to: string
-  /** Colour if the value is not zero. */
-  readonly tone?: string
-}) => (
-  <li class={`tile ${value > 0 ? tone : ''}`}>
-    <a href={to}>
-      <strong>{count(value)}</strong> <span>{label}</span>
-    </a>
-  </li>
-)
+  /** How urgent it is that somebody looks. */
+  readonly tone?: 'bad' | 'warn'
+}
 
-const Group = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => (
-  <section aria-label={title}>
-    <h2>{title}</h2>
-    <ul class="tiles">{children}</ul>
-  </section>
-)
-
-const Figures = ({ overview }: { readonly overview: Schemas['Overview'] }) => {
-  const { orders, returns, commands, needsPerson } = overview
+/** The figures that are not zero; with none of them the text. */
+const Tiles = ({
+  title,
+  figures,
+  none,
+}: {
+  readonly title: string
+  readonly figures: readonly Figure[]
+  readonly none?: string
+}) => {
+  const shown = figures.filter(({ value }) => value > 0)
+  if (shown.length === 0 && none === undefined) return null
   return (
-    <>
-      <Group title="Deadlines">
-        <Tile label="late to ship" value={orders.late} to="/console/today?due=late" tone="bad" />
-        <Tile label="late to acknowledge" value={orders.acknowledgeOverdue} to="/console/today?due=overdue" tone="bad" />
-        <Tile
-          label="to acknowledge within an hour"
-          value={orders.acknowledgeSoon}
-          to="/console/today?due=acknowledge-soon"
-          tone="warn"
-        />
-        <Tile label="to ship within 24 hours" value={orders.shipSoon} to="/console/today?due=soon" tone="warn" />
-        <Tile
-          label="cancelled by the marketplace within 24 hours"
-          value={orders.autoCancelSoon}
-          to="/console/today?due=cancel"
-          tone="bad"
-        />
-        <Tile label="returns late to refund" value={returns.late} to="/console/today?due=returns&state=late" tone="bad" />
-        <Tile
-          label="returns to refund within 12 hours"
-          value={returns.refundSoon}
-          to="/console/today?due=returns&state=soon"
-          tone="warn"
-        />
-      </Group>
-      <Group title="Open orders">
-        <Tile label="open" value={orders.open} to="/console/orders?open=true" />
-        <Tile label="to acknowledge" value={orders.toAcknowledge} to="/console/today?due=acknowledge" />
-        <Tile label="to ship" value={orders.toShip} to="/console/today?due=ship" />
-      </Group>
-      <Group title="Commands">
-        <Tile label="held: a person must decide" value={commands['held'] ?? 0} to="/console/commands?state=held" tone="bad" />
-        <Tile
-          label="rejected in 24 hours"
-          value={commands['rejected'] ?? 0}
-          to="/console/commands?state=rejected&settled=day"
-          tone="warn"
-        />
-        <Tile label="pending" value={commands['pending'] ?? 0} to="/console/commands?state=pending" />
-        <Tile label="being sent" value={commands['sending'] ?? 0} to="/console/commands?state=sending" />
-        <Tile label="being verified" value={commands['verifying'] ?? 0} to="/console/commands?state=verifying" />
-        <Tile
-          label="confirmed in 24 hours"
-          value={commands['confirmed'] ?? 0}
-          to="/console/commands?state=confirmed&settled=day"
-        />
-      </Group>
-      <Group title="Needs a person">
-        <Tile label="open alarms" value={overview.alarms} to="/console/alarms" tone="warn" />
-        <Tile label="events that wait" value={overview.waitingEvents} to="/console/events" />
-        <Tile label="events rejected" value={needsPerson.eventsRejected} to="/console/alarms?kind=event-rejected" tone="bad" />
-        <Tile label="sellers stopped" value={needsPerson.sellersStopped} to="/console/sellers?state=stopped" tone="bad" />
-        <Tile label="in quarantine" value={overview.quarantined} to="/console/quarantine?state=open" tone="warn" />
-        <Tile label="inventory differences" value={overview.discrepancies} to="/console/inventory" tone="warn" />
-      </Group>
-    </>
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      {shown.length === 0 ? (
+        <p class="notice good">{none}</p>
+      ) : (
+        <ul class="tiles">
+          {shown.map(({ label, value, to, tone = '' }) => (
+            <li key={label} class={`tile ${tone}`}>
+              <a href={to}>
+                <strong>{count(value)}</strong> <span>{label}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   )
+}
+
+type Counts = Schemas['Overview']
+
+/** What somebody should look at, the most urgent first. */
+const listExceptions = ({
+  orders,
+  returns,
+  commands,
+  needsPerson,
+  alarms,
+  quarantined,
+  discrepancies,
+}: Counts): readonly Figure[] => [
+  { label: 'late to ship', value: orders.late, to: '/console/today?due=late', tone: 'bad' },
+  { label: 'late to acknowledge', value: orders.acknowledgeOverdue, to: '/console/today?due=overdue', tone: 'bad' },
+  {
+    label: 'cancelled by the marketplace within 24 hours',
+    value: orders.autoCancelSoon,
+    to: '/console/today?due=cancel',
+    tone: 'bad',
+  },
+  { label: 'returns late to refund', value: returns.late, to: '/console/today?due=returns&state=late', tone: 'bad' },
+  {
+    label: 'commands held: a person must decide',
+    value: commands['held'] ?? 0,
+    to: '/console/commands?state=held',
+    tone: 'bad',
+  },
+  { label: 'events rejected', value: needsPerson.eventsRejected, to: '/console/alarms?kind=event-rejected', tone: 'bad' },
+  { label: 'sellers stopped', value: needsPerson.sellersStopped, to: '/console/sellers?state=stopped', tone: 'bad' },
+  {
+    label: 'to acknowledge within an hour',
+    value: orders.acknowledgeSoon,
+    to: '/console/today?due=acknowledge-soon',
+    tone: 'warn',
+  },
+  { label: 'to ship within 24 hours', value: orders.shipSoon, to: '/console/today?due=soon', tone: 'warn' },
+  {
+    label: 'returns to refund within 12 hours',
+    value: returns.refundSoon,
+    to: '/console/today?due=returns&state=soon',
+    tone: 'warn',
+  },
+  {
+    label: 'commands rejected in 24 hours',
+    value: commands['rejected'] ?? 0,
+    to: '/console/commands?state=rejected&settled=day',
+    tone: 'warn',
+  },
+  { label: 'open alarms', value: alarms, to: '/console/alarms', tone: 'warn' },
+  { label: 'in quarantine', value: quarantined, to: '/console/quarantine?state=open', tone: 'warn' },
+  { label: 'inventory differences', value: discrepancies, to: '/console/inventory', tone: 'warn' },
+]
+
+/** Commands and events that are in progress, and those that are done. */
+const listWork = ({ commands, waitingEvents }: Counts): readonly Figure[] => [
+  { label: 'commands pending', value: commands['pending'] ?? 0, to: '/console/commands?state=pending' },
+  { label: 'being sent', value: commands['sending'] ?? 0, to: '/console/commands?state=sending' },
+  { label: 'being verified', value: commands['verifying'] ?? 0, to: '/console/commands?state=verifying' },
+  { label: 'confirmed in 24 hours', value: commands['confirmed'] ?? 0, to: '/console/commands?state=confirmed&settled=day' },
+  { label: 'events that wait', value: waitingEvents, to: '/console/events' },
+]
+
+/** The open orders, and what they wait for: the parts add up to the whole. */
+const OpenOrders = ({ orders: { open, toAcknowledge, toShip } }: Counts) => {
+  if (open === 0)
+    return (
+      <p class="notice">
+        No order is open. Orders appear here as soon as the marketplace reports them; the first import may take a while: see{' '}
+        <a href="/console/syncs">the syncs</a>.
+      </p>
+    )
+  const others = Math.max(0, open - toAcknowledge - toShip)
+  const parts = [
+    { label: 'to acknowledge', value: toAcknowledge, tone: 'd', to: '/console/today?due=acknowledge' },
+    { label: 'to ship', value: toShip, tone: 'a', to: '/console/today?due=ship' },
+    { label: 'not yours to ship', value: others, tone: 'f', to: '/console/orders?open=true&fulfilledBySeller=false' },
+  ]
+  return (
+    <section class="card" aria-label="Open orders">
+      <h2>
+        <a href="/console/orders?open=true">{pluralize(open, 'open order')}</a>
+      </h2>
+      <PartsBar label="Open orders" whole={open} parts={parts} />
+    </section>
+  )
+}
+
+/** Whether the orders are current, in one line. */
+const Verdict = ({ alarms }: { readonly alarms: number }) => {
+  const lags = useQuery('lags', () => readAnswer(api.GET('/v1/lags')), { everyMs: 15_000 }).data
+  if (lags === undefined) return null
+  const orders = lags.items.find(({ resource }) => resource === 'orders')
+  const { tone, text } = describeOrders(orders)
+  return (
+    <p class={`verdict ${alarms > 0 && tone === 'good' ? 'warn' : tone}`}>
+      <strong>{text}</strong>{' '}
+      {alarms === 0 ? 'Nothing needs a person.' : <a href="/console/alarms">{pluralize(alarms, 'alarm')} open.</a>}
+    </p>
+  )
+}
+
+const describeOrders = (
+  lag: Schemas['ResourceLag'] | undefined,
+): { readonly tone: 'good' | 'warn' | 'bad'; readonly text: string } => {
+  if (lag === undefined || (lag.lagMs === null && lag.failing === 0))
+    return { tone: 'warn', text: 'Orders have not been read yet.' }
+  const age = lag.lagMs === null ? '' : `, ${formatDuration(lag.lagMs)} ago`
+  if (lag.failing > 0) return { tone: 'bad', text: `Orders cannot be read: ${pluralize(lag.failing, 'stream')} failing${age}.` }
+  return lag.behind > 0 ? { tone: 'warn', text: `Orders behind${age}.` } : { tone: 'good', text: `Orders current${age}.` }
 }
 
 const hourMs = 3_600_000
@@ -127,13 +190,16 @@ const OrderStates = () => {
       {({ from, ordered, open, shipped, cancelled, refunded }) => {
         const to = (more: Readonly<Record<string, string>>): string => listRows('orders', { createdFrom: from, ...more })
         return (
-          <Group title={`Orders of the last ${days} days`}>
-            <Tile label="ordered" value={ordered} to={to({})} />
-            <Tile label="still open" value={open} to={to({ open: 'true' })} />
-            <Tile label="shipped" value={shipped} to={to({ outcome: 'shipped' })} />
-            <Tile label="cancelled" value={cancelled} to={to({ outcome: 'cancelled' })} />
-            <Tile label="refunded, in part or in full" value={refunded} to={to({ outcome: 'refunded' })} />
-          </Group>
+          <Tiles
+            title={`Orders of the last ${days} days`}
+            figures={[
+              { label: 'ordered', value: ordered, to: to({}) },
+              { label: 'still open', value: open, to: to({ open: 'true' }) },
+              { label: 'shipped', value: shipped, to: to({ outcome: 'shipped' }) },
+              { label: 'cancelled', value: cancelled, to: to({ outcome: 'cancelled' }) },
+              { label: 'refunded, in part or in full', value: refunded, to: to({ outcome: 'refunded' }) },
+            ]}
+          />
         )
       }}
     </Loaded>
@@ -322,7 +388,7 @@ const Budget = () => {
   )
 }
 
-/** The main numbers, with links to their rows. */
+/** Whether all is well, what is not, and the main numbers, each with a link to its rows. */
 export const Overview = () => {
   const overview = useOverview()
   return (
@@ -332,13 +398,10 @@ export const Overview = () => {
       <Loaded query={overview}>
         {(data) => (
           <>
-            {data.orders.open === 0 && (
-              <p class="notice">
-                No order is open. Orders appear here as soon as the marketplace reports them; the first import may take a while:
-                see <a href="/console/syncs">the syncs</a>.
-              </p>
-            )}
-            <Figures overview={data} />
+            <Verdict alarms={data.alarms} />
+            <Tiles title="To look at" figures={listExceptions(data)} none="Nothing is late, held, rejected or in quarantine." />
+            <OpenOrders {...data} />
+            <Tiles title="Commands and events" figures={listWork(data)} />
           </>
         )}
       </Loaded>

@@ -7,9 +7,9 @@ import { type Address, flags, listFilters, readChoices, readParameters, useAddre
 import { useResources } from '../lib/shared-queries.ts'
 import { useAction } from '../parts/action.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
-import { buildOptions, ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
+import { buildOptions, ChoiceFilter, Filters, PeriodFilter, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { orderAddress } from '../parts/orders.tsx'
-import { type Column, List } from '../parts/table.tsx'
+import { type Column, List, sellerColumn } from '../parts/table.tsx'
 import { Badge, None, Raw, Time, type Tone } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
 
@@ -105,7 +105,7 @@ const columns: readonly Column<Quarantined>[] = [
       </span>
     ),
   },
-  { head: 'Seller', cell: ({ sellerId }) => sellerId },
+  sellerColumn,
   {
     head: 'State',
     wraps: true,
@@ -149,7 +149,7 @@ const buildActionColumn = (done: () => void): Column<Quarantined> => ({
 const QuarantineFilters = ({ at }: { readonly at: Address }) => {
   const resources = useResources()
   return (
-    <Filters>
+    <Filters at={at}>
       <ChoiceFilter at={at} name="state" label="State" options={buildOptions(states, 'open')} />
       <ChoiceFilter
         at={at}
@@ -157,7 +157,7 @@ const QuarantineFilters = ({ at }: { readonly at: Address }) => {
         label="Sync"
         options={buildOptions((resources.data?.items ?? []).map(({ resource }) => resource))}
       />
-      <TextFilter at={at} name="sellerId" label="Seller" />
+      <SellerFilter at={at} />
       <TextFilter at={at} name="recordKey" label="Key of the record" />
       <ChoiceFilter
         at={at}

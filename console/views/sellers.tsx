@@ -252,7 +252,7 @@ export const Sellers = () => {
           credentials.
         </p>
       )}
-      <Filters>
+      <Filters at={address}>
         <ChoiceFilter at={address} name="state" label="State" options={buildOptions(states)} />
         <ChoiceFilter at={address} name="removed" label="Removed" options={removedOptions} />
       </Filters>

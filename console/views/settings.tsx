@@ -29,7 +29,7 @@ export const Settings = () => {
         Settings of the answering process, as of its start. Values of secrets are not shown. Settings change with the environment
         and a restart.
       </p>
-      <Filters>
+      <Filters at={at}>
         <TextFilter at={at} name="name" label="Name" />
         <ChoiceFilter at={at} name="from" label="Set by" options={buildOptions(origins)} />
       </Filters>

@@ -10,7 +10,7 @@ import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { OrderLink } from '../parts/orders.tsx'
 import { ModeAction } from '../parts/shadow.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { type Column, List, Rows } from '../parts/table.tsx'
+import { type Column, List, Rows, sellerColumn } from '../parts/table.tsx'
 import { Badge, Time, type Tone } from '../parts/text.tsx'
 
 type Order = Schemas['ShadowOrder']
@@ -150,7 +150,7 @@ const columns: readonly Column<Order>[] = [
   { head: 'State', cell: ({ verdict }) => <VerdictBadge verdict={verdict} /> },
   { head: 'Predicted, and what the order shows', wraps: true, cell: Compared },
   { head: 'Read', cell: ({ observedAt }) => <Time at={observedAt} /> },
-  { head: 'Seller', cell: ({ sellerId }) => sellerId },
+  sellerColumn,
 ]
 
 const buildChoices = <Value extends string>(values: readonly Value[], texts: (value: Value) => string) =>
@@ -233,7 +233,7 @@ export const Shadow = () => {
             </Empty>
           ) : (
             <>
-              <Filters>
+              <Filters at={at}>
                 <ChoiceFilter
                   at={at}
                   name="sellerId"

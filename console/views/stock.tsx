@@ -2,7 +2,7 @@ import { api, readAnswer } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { type Address, listFilters, readChoices, readParameters } from '../lib/router.ts'
-import { List } from '../parts/table.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { Badge, Money, None, Time } from '../parts/text.tsx'
 
 const states = ['resolved', 'all'] as const
@@ -31,7 +31,7 @@ export const StockOnHand = ({ at }: { readonly at: Address }) => {
       columns={[
         { head: 'SKU', cell: ({ sku }) => sku },
         { head: 'Item', wraps: true, cell: ({ itemName }) => itemName ?? <None /> },
-        { head: 'Seller', cell: ({ sellerId }) => sellerId },
+        sellerColumn,
         { head: 'Available', number: true, cell: ({ availableUnits }) => count(availableUnits) },
         { head: 'Reserved', number: true, cell: ({ reservedUnits }) => <Units units={reservedUnits} /> },
         { head: 'On hand', number: true, cell: ({ onHandUnits }) => <Units units={onHandUnits} /> },
@@ -69,7 +69,7 @@ export const StockDifferences = ({ at }: { readonly at: Address }) => {
       csv={{ path: `/v1/stock-differences?${new URLSearchParams(query)}`, name: 'stock-differences' }}
       columns={[
         { head: 'SKU', cell: ({ sku }) => sku },
-        { head: 'Seller', cell: ({ sellerId }) => sellerId },
+        sellerColumn,
         { head: 'On hand', number: true, cell: ({ countedUnits }) => count(countedUnits) },
         { head: 'By the log', number: true, cell: ({ balanceUnits }) => count(balanceUnits) },
         { head: 'Units', number: true, cell: ({ difference }) => (difference > 0 ? `+${count(difference)}` : count(difference)) },

@@ -6,11 +6,11 @@ import { type Query, useQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts'
 import { useResources, useSellers } from '../lib/shared-queries.ts'
-import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { buildOptions, ChoiceFilter, Filters, SellerFilter } from '../parts/filters.tsx'
 import { OutcomeNotice, useOutcome } from '../parts/outcome.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { problemColumn, stateColumns, syncKey } from '../parts/syncs.tsx'
-import { List, Rows } from '../parts/table.tsx'
+import { List, Rows, sellerColumn } from '../parts/table.tsx'
 import { Badge, None, Time } from '../parts/text.tsx'
 
 type Seller = Schemas['Seller']
@@ -117,7 +117,7 @@ const Streams = ({
             buildKey={syncKey}
             columns={[
               { head: 'Stream', wraps: true, cell: ({ stream }) => stream },
-              { head: 'Seller', cell: ({ sellerId }) => sellerId },
+              sellerColumn,
               ...stateColumns(sellers),
               {
                 head: 'Records',
@@ -173,8 +173,8 @@ const SyncDetails = ({ resource, backfill }: { readonly resource: string; readon
       <h2>Streams</h2>
       <Streams syncs={syncs} sellers={sellers.data?.items ?? []} />
       <h2>Runs</h2>
-      <Filters>
-        <TextFilter at={address} name="sellerId" label="Seller" />
+      <Filters at={address}>
+        <SellerFilter at={address} />
         <ChoiceFilter at={address} name="stream" label="Stream" options={buildOptions(streams)} />
         <ChoiceFilter
           at={address}
@@ -198,7 +198,7 @@ const SyncDetails = ({ resource, backfill }: { readonly resource: string; readon
           { head: 'Began', cell: ({ startedAt }) => <Time at={startedAt} /> },
           { head: 'Ended', cell: ({ finishedAt }) => <Time at={finishedAt} /> },
           { head: 'Stream', wraps: true, cell: ({ stream }) => stream },
-          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          sellerColumn,
           { head: 'Runs', number: true, cell: ({ runs: times }) => count(times) },
           {
             head: 'Read',

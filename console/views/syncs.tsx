@@ -4,9 +4,9 @@ import { useMay } from '../lib/rights.ts'
 import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts'
 import { useResources, useSellers } from '../lib/shared-queries.ts'
 import { useAction } from '../parts/action.ts'
-import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { buildOptions, ChoiceFilter, Filters, SellerFilter } from '../parts/filters.tsx'
 import { isBackfill, problemColumn, stateColumns, syncAddress, syncKey } from '../parts/syncs.tsx'
-import { List } from '../parts/table.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { toast } from '../parts/toasts.tsx'
 
 const RunNow = ({ sync, done }: { readonly sync: Schemas['Sync']; readonly done: () => void }) => {
@@ -46,14 +46,14 @@ export const Syncs = () => {
         Data that are read from the marketplace, stream by stream. The name links to the runs of a sync, and to backfills.{' '}
         <a href="/console/completeness">Orders that other records name</a> shows whether any are missing.
       </p>
-      <Filters>
+      <Filters at={address}>
         <ChoiceFilter
           at={address}
           name="resource"
           label="Sync"
           options={buildOptions((resources.data?.items ?? []).map(({ resource }) => resource))}
         />
-        <TextFilter at={address} name="sellerId" label="Seller" />
+        <SellerFilter at={address} />
         <ChoiceFilter
           at={address}
           name="failing"
@@ -116,7 +116,7 @@ export const Syncs = () => {
               </a>
             ),
           },
-          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          sellerColumn,
           ...stateColumns(sellers.data?.items ?? []),
           problemColumn,
           ...(may('operate')

@@ -2,8 +2,8 @@ import { api, readAnswer } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { flags, readChoices, readParameters, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
-import { List } from '../parts/table.tsx'
+import { ChoiceFilter, Filters, SellerFilter, TextFilter } from '../parts/filters.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { Badge, None, Time } from '../parts/text.tsx'
 
 const tactics = ['contextual', 'behavioral'] as const
@@ -20,7 +20,7 @@ export const Targets = () => {
     <>
       <h1 tabIndex={-1}>Targets</h1>
       <p class="faint">Targets of ads: nodes of the catalogue with their reach, and audiences.</p>
-      <Filters>
+      <Filters at={at}>
         <TextFilter at={at} name="q" label="Name or path" />
         <ChoiceFilter
           at={at}
@@ -42,7 +42,7 @@ export const Targets = () => {
             ['false', 'Disabled or missing'],
           ]}
         />
-        <TextFilter at={at} name="sellerId" label="Seller" />
+        <SellerFilter at={at} />
       </Filters>
       <List
         caption="Targets"
@@ -91,7 +91,7 @@ export const Targets = () => {
                 <Badge tone="warn">{isDisabled === true ? 'disabled' : 'not known'}</Badge>
               ),
           },
-          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          sellerColumn,
           { head: 'Changed', cell: ({ changedAt }) => <Time at={changedAt} /> },
         ]}
       />

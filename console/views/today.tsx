@@ -1,10 +1,10 @@
 import { api, readAnswer } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
 import { type Address, listFilters, readChoices, readParameters, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
 import { FirstLateReturns, LateReturns } from '../parts/returns.tsx'
-import { List } from '../parts/table.tsx'
+import { List, sellerColumn } from '../parts/table.tsx'
 import { Countdown } from '../parts/text.tsx'
 
 /** Parameters of the list for each kind of deadline. */
@@ -44,7 +44,7 @@ const OpenOrders = ({ at, due }: { readonly at: Address; readonly due: keyof typ
       csv={{ path: `/v1/orders?${new URLSearchParams(query)}`, name: 'orders-to-do' }}
       columns={[
         { head: 'Order', cell: (order) => <OrderLink {...order} /> },
-        { head: 'Seller', cell: ({ sellerId }) => sellerId },
+        sellerColumn,
         { head: 'State', cell: (order) => <OrderState order={order} /> },
         { head: 'Units', wraps: true, cell: ({ lines }) => <Skus lines={lines} /> },
         {
@@ -77,7 +77,7 @@ export const Today = () => {
         Open orders that you ship, and returns that you must refund, the earliest deadline first. Remaining times are by the
         marketplace's clock.
       </p>
-      <Filters>
+      <Filters at={address}>
         <ChoiceFilter
           at={address}
           name="due"
@@ -108,7 +108,7 @@ export const Today = () => {
           />
         )}
         <TextFilter at={address} name="sku" label="SKU" />
-        <TextFilter at={address} name="sellerId" label="Seller" />
+        <SellerFilter at={address} />
       </Filters>
       {due === '' && <FirstLateReturns at={address} />}
       {due === 'returns' ? <LateReturns at={address} /> : <OpenOrders at={address} due={isChoice(due) ? due : ''} />}

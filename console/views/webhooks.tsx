@@ -51,7 +51,7 @@ export const Webhooks = () => {
         )}
       </p>
       {created !== null && <SecretOnce name={`Secret of ${created.url}`} secret={created.secret} done={() => setCreated(null)} />}
-      <Filters>
+      <Filters at={at}>
         <ChoiceFilter at={at} name="state" label="State" options={buildOptions(states)} />
         <TextFilter at={at} name="sellerId" label="Receives changes of seller" />
       </Filters>
@@ -155,7 +155,7 @@ const Deliveries = ({ id }: { readonly id: string }) => {
   return (
     <>
       <h2>Deliveries</h2>
-      <Filters>
+      <Filters at={at}>
         <ChoiceFilter at={at} name="status" label="Status" options={buildOptions(statuses)} />
       </Filters>
       {failed.length > 0 && may('operate', 'all') && (

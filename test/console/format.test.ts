@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatRate } from '../../console/lib/format.ts'
+import { describePath } from '../../console/lib/json.ts'
 
 test.each([
   [60, '60 per minute'],
@@ -11,4 +12,13 @@ test.each([
   [0, '0 per day'],
 ])('a rate of %s a minute is shown as %s', (perMinute, shown) => {
   expect(formatRate(perMinute)).toBe(shown)
+})
+
+test.each([
+  ['orderLines.orderLine[0].orderLineStatuses.orderLineStatus[1].status', 'order line 1, order line status 2, status'],
+  ['shippingInfo.estimatedShipDate', 'shipping info, estimated ship date'],
+  ['orderDate', 'order date'],
+  ['charges.charge[2]', 'charge 3'],
+])('the path %s reads %s', (path, words) => {
+  expect(describePath(path)).toBe(words)
 })

@@ -26,7 +26,10 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     const units = page.getByRole('img', { name: 'Line 1, 2 units ordered: shipped 1 of 2' })
     await units.waitFor()
     const timeline = page.locator('ol.timeline')
-    for (const what of ['erp.shipment.dispatched', 'Ship 1 unit', 'order_line.changed'])
+    // What programs have written is shown when somebody asks for it.
+    expect(await timeline.innerText()).not.toContain('order_line.changed')
+    await page.getByLabel('Changes', { exact: true }).check()
+    for (const what of ['erp.shipment.dispatched', 'Ship 1 unit', 'order_line.changed', 'Ordered'])
       await expect.poll(() => timeline.innerText()).toContain(what)
     // Nothing of the buyer has come to the browser yet.
     const buyer = page.getByRole('region', { name: 'Buyer' })
@@ -99,8 +102,13 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await expect.poll(() => compared.locator('tbody tr').first().innerText()).toMatch(/1\s+TOASTER\s+0\s+2\s+0/)
     const decide = page.getByRole('button', { name: 'Decide by line' })
     expect(await decide.isDisabled()).toBe(true)
+    const effect = page.getByRole('button', { name: 'Send again' })
+    expect(
+      await effect.evaluate((button) => document.getElementById(button.getAttribute('aria-describedby') ?? '')?.innerText),
+    ).toBe('sends 2 units more')
     await page.getByLabel('Applied: units of line 1 1ZHELD', { exact: true }).fill('1')
     await page.getByLabel('Not applied, give up: units of line 1 1ZHELD').fill('1')
+    await page.getByText('Sends 0 units more, counts 1 as done, gives up 1.').waitFor()
     await decide.click()
     await page.getByLabel('Who decides').fill('kim')
     await page.getByLabel('Why').fill('one parcel was seen at the carrier')
