@@ -1,8 +1,8 @@
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import type { Schemas } from '../lib/api.ts'
 import { useNow } from '../lib/clock.ts'
 import { formatLocal, pluralize } from '../lib/format.ts'
-import { differences } from '../lib/json.ts'
+import { describePath, differences } from '../lib/json.ts'
 import { type Address, navigate, withParameters } from '../lib/router.ts'
 import { Time } from './text.tsx'
 
@@ -20,7 +20,7 @@ const describeChange = (before: Version | undefined, { raw }: Version): string =
   if (before === undefined) return 'the oldest version that is listed'
   const found = differences(before.raw, raw)
   // The last name of a path says most: `orderLines.orderLine[0].statusDate`.
-  const names = [...new Set(found.map(({ path }) => path.split('.').at(-1) ?? path))]
+  const names = [...new Set(found.map(({ path }) => describePath(path.split('.').at(-1) ?? path)))]
   const shown = names.slice(0, maxNames).join(', ')
   return `${pluralize(found.length, 'field')} changed: ${shown}${names.length > maxNames ? ', …' : ''}`
 }
@@ -43,6 +43,8 @@ export const VersionSlider = ({ address, versions }: { readonly address: Address
   const steps = buildSteps(versions)
   const at = readPastTime(address)
   const last = steps.length - 1
+  // Later the person decides: the slider must not close while it is used.
+  const [isOpen] = useState(at !== null)
   if (last < 1) return null
   const asked = at === null ? Number.POSITIVE_INFINITY : Date.parse(at)
   const index = steps.findLastIndex((step) => Date.parse(step.at) <= asked)
@@ -54,31 +56,34 @@ export const VersionSlider = ({ address, versions }: { readonly address: Address
   const text = step === undefined ? before : describe(step, index)
   return (
     <section class="card versions" aria-label="Versions">
-      <label for={id}>Version</label>
-      <input
-        id={id}
-        type="range"
-        min={0}
-        max={last}
-        step={1}
-        value={Math.max(0, index)}
-        aria-valuetext={text}
-        onInput={({ currentTarget }) => navigate(buildAddress(Number(currentTarget.value)), { replace: true })}
-      />
-      <p class="faint">{text}</p>
-      <details>
-        <summary>All versions</summary>
-        <ol>
-          {steps.map((one, place) => (
-            <li key={one.at}>
-              <a href={buildAddress(place)} aria-current={place === index ? 'step' : undefined}>
-                <Time at={one.at} />
-                {place === last && ' (now)'}
-              </a>
-              : {one.change}
-            </li>
-          ))}
-        </ol>
+      <details open={isOpen}>
+        <summary>{pluralize(steps.length, 'version')} of the order</summary>
+        <label for={id}>Version</label>
+        <input
+          id={id}
+          type="range"
+          min={0}
+          max={last}
+          step={1}
+          value={Math.max(0, index)}
+          aria-valuetext={text}
+          onInput={({ currentTarget }) => navigate(buildAddress(Number(currentTarget.value)), { replace: true })}
+        />
+        <p class="faint">{text}</p>
+        <details>
+          <summary>All versions</summary>
+          <ol>
+            {steps.map((one, place) => (
+              <li key={one.at}>
+                <a href={buildAddress(place)} aria-current={place === index ? 'step' : undefined}>
+                  <Time at={one.at} />
+                  {place === last && ' (now)'}
+                </a>
+                : {one.change}
+              </li>
+            ))}
+          </ol>
+        </details>
       </details>
     </section>
   )

@@ -52,6 +52,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
   test('steps over the versions of an order by keyboard, says that it shows the past, and leads back to now', async () => {
     const { page, context, faults } = await stage.open(`/console/orders/${sellerId}/${scene.shippedOrder}`)
     const slider = page.getByRole('slider', { name: 'Version' })
+    await page.getByText(/^\d+ versions of the order$/).click()
     const units = (shown: string) => page.getByRole('img', { name: `Line 1, 2 units ordered: ${shown}`, exact: true })
     await units('shipped 1 of 2').waitFor()
     const versions = Number(await slider.getAttribute('max')) + 1
