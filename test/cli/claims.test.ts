@@ -31,9 +31,9 @@ test('a claim is listed, shown, exported, filed and closed', async () => {
   expect(listed).toMatchObject({ code: 0, messages: '' })
   const [, id = ''] = /^(\d+) +A +2026-03 +lost +2 +reported /m.exec(listed.out) ?? []
   expect((await claims('show', id)).out).toContain('  2 units are stated as lost by the report.')
-  expect((await claims('export', id)).out).toContain(
-    `${id},s-1,A,gtin of A,2026-03,lost,arithmetic,,,,,2 units are stated as lost`,
-  )
+  const csv = (await claims('export', id)).out
+  expect(csv).toContain(`${id},s-1,A,gtin of A,2026-03,lost,arithmetic,,,,,2 units are stated as lost by the report.,\r\n`)
+  expect(csv).not.toContain('\\u000d')
   expect(await claims('payments', '--seller', 's-1')).toMatchObject({ code: 0 })
   expect(await claims('payments', '--seller', 'nobody')).toMatchObject({
     code: 1,

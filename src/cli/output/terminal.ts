@@ -25,9 +25,14 @@ export const paint = (stream: NodeJS.WritableStream, tone: Tone, text: string): 
     .replaceAll('\u001b', escapeMark)
     .replace('\u0000', () => text)
 
-/** The only function that writes to a stream of the command line. Escapes control sequences in texts, except those of `paint`. */
+/** Writes to a stream of the command line; only this function and `printFile` do. Escapes control sequences in texts, except those of `paint`. */
 export const write = (stream: NodeJS.WritableStream, text: string): void => {
   stream.write(text.split(escapeMark).map(escapeControlCharacters).join('\u001b'))
+}
+
+/** Writes a file as data. Its lines may end with CR LF, as those of CSV do; all other control characters are escaped. */
+export const printFile = (terminal: Terminal, text: string): void => {
+  terminal.out.write(text.split('\r\n').map(escapeControlCharacters).join('\r\n'))
 }
 
 /** A cell of a table. */

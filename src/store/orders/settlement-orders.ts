@@ -47,10 +47,17 @@ export const noteOrdersOfRows = (tx: Pick<Transaction, 'send'>, sellerId: string
   )
 }
 
+/**
+ * SQL: the stream `s` has read a part of the reports, and not all of them. One that searches and compares is not reading: otherwise two streams that end at the
+ * same time would leave the comparison to each other.
+ */
+const isReading = `coalesce(s.cursor LIKE '{"dates":%', false)`
+
 /** Whether another stream is reading reports of a seller: then it compares their rows when it has read all of them. */
 export const isReadByOthers = async (sql: SqlRunner, sellerId: string, stream: string): Promise<boolean> => {
   const rows = await sql.query(
-    `SELECT FROM tallyman.sync_states WHERE seller_id = $1 AND resource = 'settlements' AND stream <> $2 AND cursor IS NOT NULL AND failures = 0 LIMIT 1`,
+    `SELECT FROM tallyman.sync_states s
+     WHERE s.seller_id = $1 AND s.resource = 'settlements' AND s.stream <> $2 AND ${isReading} AND s.failures = 0 LIMIT 1`,
     sellerId,
     stream,
   )
@@ -83,7 +90,7 @@ export const planDueSearch = async (sql: SqlRunner, sellerId: string, stream: st
     `SELECT min(period_start)::text AS from, max(period_start)::text AS before, now() AS now,
        NOT EXISTS (SELECT FROM tallyman.quarantined_records q WHERE q.seller_id = $1 AND q.resource = 'settlements' AND q.state = 'open')
        AND NOT EXISTS (SELECT FROM tallyman.sync_states s
-         WHERE s.seller_id = $1 AND s.resource = 'settlements' AND s.stream <> $2 AND s.cursor IS NOT NULL) AS whole
+         WHERE s.seller_id = $1 AND s.resource = 'settlements' AND s.stream <> $2 AND ${isReading}) AS whole
      FROM warehouse.settlement_lines WHERE seller_id = $1 AND movement = 'summary' AND missing_since IS NULL`,
     sellerId,
     stream,

@@ -299,3 +299,27 @@ test('reimbursements are compared with claims when all reports are read', async 
   const differences = await rows(one, 'SELECT kind FROM warehouse.settlement_differences WHERE seller_id = $1')
   expect(differences).toEqual([])
 })
+
+test('a stream compares what it has read, also when another one ends at the same time, but not while that one reads', async () => {
+  const one = await bench.seller()
+  await sell(one, 6)
+  await one.sync('settlements', 'recent')
+  const toCompare = async (otherCursor: object) => {
+    await bench.database.execute(
+      `UPDATE tallyman.sync_states SET cursor = $2 WHERE seller_id = $1 AND resource = 'settlements' AND stream = 'recent'`,
+      one.sellerId,
+      JSON.stringify(otherCursor),
+    )
+    // Rows are noted as if they were new.
+    await bench.database.execute('UPDATE tallyman.settlement_orders SET waiting = false WHERE seller_id = $1', one.sellerId)
+    await settle(one)
+    const noted = await rows<{ order: string }>(
+      one,
+      'SELECT purchase_order_id AS order FROM tallyman.settlement_orders WHERE seller_id = $1 AND NOT waiting',
+    )
+    return noted.length
+  }
+  expect(await toCompare({ dates: ['2026-01-02'], offset: 0, rows: 0, currency: null })).toBeGreaterThan(0)
+  expect(await toCompare({ search: null })).toBe(0)
+  expect(await toCompare({ review: 1 })).toBe(0)
+})

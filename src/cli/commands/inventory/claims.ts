@@ -3,7 +3,7 @@ import { Misused } from '../../../api-client/errors.ts'
 import { type ClaimEvidence, toEvidenceCsv, toEvidenceHtml } from '../../../domain/inventory/claim-document.ts'
 import type { CliContext } from '../../context.ts'
 import { readList } from '../../output/lists.ts'
-import { print, printJson, printMessage, printTable, write } from '../../output/terminal.ts'
+import { print, printFile, printJson, printMessage, printTable } from '../../output/terminal.ts'
 
 const claimSchema = z.looseObject({
   id: z.union([z.string(), z.number()]),
@@ -212,5 +212,5 @@ export const exportClaims = async (
       : await daemon.get(`/v1/claims/${encodeURIComponent(id)}/evidence`, evidenceSchema)
   if (terminal.json) return printJson(terminal, { items })
   const title = id === null ? `Claims for ${month}` : `Claim ${id}`
-  write(terminal.out, format === 'csv' ? toEvidenceCsv(items) : toEvidenceHtml(title, items))
+  printFile(terminal, format === 'csv' ? toEvidenceCsv(items) : toEvidenceHtml(title, items))
 }
