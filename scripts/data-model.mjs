@@ -1,6 +1,9 @@
-// Writes docs/data-model.md and the diagram beside it from prisma/schema.prisma. Usage: node scripts/data-model.mjs [folder]
+// Writes docs/data-model.md and the diagram beside it from prisma/schema.prisma, and the views and comments of a migrated database.
+// Usage: node scripts/data-model.mjs [folder] [address of the database; default: one of its own]
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import pg from 'pg'
+import { startTestPostgres } from '../test/support/postgres.ts'
 
 const folder = process.argv[2] ?? path.resolve(import.meta.dirname, '../docs')
 const schema = readFileSync(path.resolve(import.meta.dirname, '../prisma/schema.prisma'), 'utf8')
@@ -22,6 +25,38 @@ const models = [...schema.matchAll(/(?:^\/\/\/ ([^\n]*)\n)?^model (\w+) \{\n(.*?
   const keys = ids.length > 0 ? ids : fields.filter(({ rest }) => /@id\b/.test(rest)).map(({ field }) => field)
   return { name, meaning, fields, keys, table: `${attribute(body, '@schema')}.${attribute(body, '@map')}` }
 })
+
+const readRelations = async (url) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query(`SELECT n.nspname || '.' || c.relname AS name, c.relkind = 'v' AS "isView",
+        obj_description(c.oid, 'pg_class') AS meaning, json_agg(json_build_object('column', a.attname,
+          'type', regexp_replace(replace(format_type(a.atttypid, NULL), 'timestamp with time zone', 'timestamptz'), '\\(.*\\)', ''),
+          'meaning', col_description(c.oid, a.attnum)) ORDER BY a.attnum) AS columns
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE n.nspname IN ('warehouse', 'tallyman') AND c.relkind IN ('r', 'p', 'v') GROUP BY 1, 2, c.oid ORDER BY 1`)
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+const readOwnRelations = async () => {
+  const postgres = await startTestPostgres()
+  try {
+    return await readRelations(await postgres.database())
+  } finally {
+    await postgres.stop()
+  }
+}
+const url = process.argv[3]
+const relations = await (url === undefined ? readOwnRelations() : readRelations(url))
+const meanings = new Map(
+  relations.flatMap(({ name, columns }) => columns.map(({ column, meaning }) => [`${name}.${column}`, meaning ?? ''])),
+)
+const describeColumn = (table, column) => meanings.get(`${table}.${column}`).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
+
 const named = new Map(models.map((model) => [model.name, model]))
 
 const sqlTypes = {
@@ -107,7 +142,8 @@ const section = (model) => {
     .filter(({ child }) => child === model)
     .map(({ parent, columns }) => `\nRefers: ${columns.map((column) => `\`${column}\``).join(', ')} → \`${parent.table}\`.`)
   const rows = listColumns(model).map(
-    (field) => `| \`${field.column}\` | ${findType(field)} | ${field.isOptional ? 'yes' : 'no'} |`,
+    (field) =>
+      `| \`${field.column}\` | ${findType(field)} | ${field.isOptional ? 'yes' : 'no'} | ${describeColumn(model.table, field.column)} |`,
   )
   return `### \`${model.table}\`
 ${model.meaning}
@@ -115,8 +151,8 @@ ${model.meaning}
 Key: ${keys}.
 ${parents.join('')}
 
-| column | type | may be null |
-| --- | --- | --- |
+| column | type | may be null | meaning |
+| --- | --- | --- | --- |
 ${rows.join('\n')}
 `
 }
@@ -126,8 +162,23 @@ const sections = (name) =>
     .map(section)
     .join('\n')
 
+const viewSection = ({ name, meaning, columns }) => {
+  const rows = columns.map(({ column, type }) => `| \`${column}\` | ${type} | ${describeColumn(name, column)} |`)
+  return `### \`${name}\`
+${meaning}
+
+| column | type | meaning |
+| --- | --- | --- |
+${rows.join('\n')}
+`
+}
+const views = relations
+  .filter(({ isView }) => isView)
+  .map(viewSection)
+  .join('\n')
+
 const page = `# Data model
-<!-- Made from prisma/schema.prisma by npm run data-model. -->
+<!-- Made from prisma/schema.prisma and the comments of the database by npm run data-model. -->
 The schema \`warehouse\` is for sellers and BI: its tables may be read, and its names and meanings are kept from version to version. The schema \`tallyman\` is the
 daemon's own, except for \`tallyman.erp_event\`, into which an ERP may insert ([events.md](events.md)). Where queues are in Postgres, BullMQ has the schema
 \`bullmq\`.
@@ -154,9 +205,11 @@ Tables that refer to one another by foreign keys; ● belongs to the key:
 
 All other tables are tied by \`seller_id\` and the ids that they name, without foreign keys: what is read first may name what has not been read yet.
 
-## Schema \`warehouse\`
+## Views of \`warehouse\`
+${views}
+## Tables of \`warehouse\`
 ${sections('warehouse')}
-## Schema \`tallyman\`
+## Tables of \`tallyman\`
 ${sections('tallyman')}`
 
 writeFileSync(path.join(folder, 'data-model.md'), `${page.trimEnd()}\n`)

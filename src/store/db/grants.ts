@@ -18,6 +18,7 @@ const erpReads = {
 
 /** Columns of `tallyman` that views of `warehouse` read. The views have the rights of the reader. */
 const behindViews = {
+  'tallyman.bi_settings': 'time_zone',
   'tallyman.inventory_skus': 'seller_id, sku, gtin, product_name, log_read_up_to, log_read_at, log_fault',
 } as const
 

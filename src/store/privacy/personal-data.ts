@@ -5,7 +5,7 @@ import { markedTables, markTable, recordHash, type TableMarks, trackingNumber } 
 
 // Marks which columns may contain a buyer's data, and how an erasure changes them. `docs/personal-data.md` and the column rights of `tallyman_bi` are
 // generated from the marks, and a test fails if a column of the database is not marked. The tables of a resource are marked where they are declared
-// (`personalData` of a table, or `markTable`); these are all other tables.
+// (`personalData` of a table, or `markTable`); these are all other tables and views.
 const otherTables: Readonly<Record<string, TableMarks>> = {
   'tallyman.alarm_channels': {
     none: `id name kind address target severities concerns seller_ids hours repeat_hours state failures failing_since last_error last_sent_at next_at
@@ -39,6 +39,7 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
       ],
     },
   },
+  'tallyman.bi_settings': { none: 'only_row time_zone' },
   'tallyman.change_counter': { none: 'only_row last_seq' },
   'tallyman.claim_rows': {
     none: `seller_id month sku listed compared complete lost damaged found unexplained returned uncertain uncertain_reasons net_lost net_missing
@@ -188,9 +189,33 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
     none: `id seller_id sku month kind units certainty unit_price value currency state deadline reference filed_units paid_amount reported_amount
       reported_units shipment_id state_by state_changed_at first_seen_at changed_at`,
   },
+  'warehouse.differences': {
+    none: `seller_id source id kind sku purchase_order_id line_number day units value currency state resolution first_seen_at resolved_at`,
+  },
+  'warehouse.fulfilment_daily': {
+    none: `seller_id day ship_node_type orders units cancelled shipped on_time late delivered waiting overdue hours_to_ship`,
+  },
   'warehouse.inventory_discrepancies': {
     none: `id seller_id sku gtin month kind report_units expected_units difference log_verdict log_certainty log_entry_ids log_entries log_copied_units
       earliest_day unit_price value currency state resolution first_seen_at changed_at resolved_at`,
+  },
+  'warehouse.order_payouts': {
+    none: `seller_id purchase_order_id currency ordered_at day state units shipped charged tax paid net_tax commission fees refunds other payout
+    open_amount last_posted_on`,
+  },
+  'warehouse.parcels': {
+    none: `seller_id purchase_order_id line_number position sku ship_node_type carrier method_code units delivered_units ordered_at due_at shipped_at
+    day hours_to_ship late delivery_due_at delivered_at delivered_late`,
+  },
+  'warehouse.refunds': {
+    none: `seller_id purchase_order_id line_number position sku refund_id reason units amount tax currency refunded_at day return_order_id`,
+  },
+  'warehouse.sales_daily': {
+    none: `seller_id day sku currency orders units gross discount tax shipping net refunded refunded_amount refunded_tax cancelled cancelled_amount`,
+  },
+  'warehouse.stock_now': {
+    none: `seller_id sku gtin product_name source as_of on_hand_units available_units reserved_units inbound_units in_review_units in_movement_units
+    stock_status days_of_supply out_of_stock_on`,
   },
 }
 
