@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact'
 import type { Needs } from './lib/rights.ts'
+import { AlarmChannels } from './views/alarm-channels.tsx'
 import { Alarms } from './views/alarms.tsx'
 import { Audit } from './views/audit.tsx'
 import { Campaigns, CampaignView } from './views/campaigns.tsx'
@@ -73,6 +74,7 @@ export const views: readonly View[] = [
   { path: '/console/targets', menu: 'Targets', group: 'System', component: Targets },
   { path: '/console/webhooks', menu: 'Webhooks', group: 'System', needs: ['read', 'all'], component: Webhooks },
   { path: '/console/webhooks/:id', menu: null, needs: ['read', 'all'], component: WebhookView },
+  { path: '/console/alarm-channels', menu: 'Alarm channels', group: 'System', needs: ['read', 'all'], component: AlarmChannels },
   { path: '/console/keys', menu: 'Keys', group: 'System', needs: ['operate', 'all'], component: Keys },
   { path: '/console/audit', menu: 'Audit', group: 'System', needs: ['operate'], component: Audit },
   { path: '/console/settings', menu: 'Settings', group: 'System', needs: ['read', 'all'], component: Settings },

@@ -61,6 +61,7 @@ const ranElsewhere: Readonly<Record<string, string>> = {
 /** Pages whose blocks of a language are run below. */
 const ranHere = [
   'README.md sh',
+  'docs/alarm-channels.md sh',
   'docs/completeness.md sql',
   'docs/interface.md sh',
   'docs/interface.md ts',
@@ -236,6 +237,16 @@ test('docs/webhooks.md: an endpoint is added and tried', async () => {
   const [id = ''] = /wh_[0-9a-f]{32}/.exec(said) ?? []
   expect(await play(tried.replace(/wh_[0-9a-f]{32}/, id))).toContain('204')
   expect(receiver.received.map(({ body }) => JSON.parse(body).type)).toContain('webhook.test')
+})
+
+test('docs/alarm-channels.md: a channel is added and tried', async () => {
+  const [block, ...more] = runBlocks('docs/alarm-channels.md', 'sh')
+  expect(more).toEqual([])
+  const [add = '', tried = ''] = block === undefined ? [] : listCommands(block)
+  const said = await play(`SLACK_URL=${receiver.url}; ${add}`)
+  const [id = ''] = /ch_[0-9a-f]{32}/.exec(said) ?? []
+  expect(await play(tried.replace(/ch_[0-9a-f]{32}/, id))).toContain('204')
+  expect(receiver.received.map(({ body }) => body).join()).toContain('Test message of Tallyman')
 })
 
 test('docs/sandbox.md: the first steps', async () => {

@@ -32,6 +32,7 @@ const views: Readonly<Record<string, string>> = {
   'stock-differences': '/console/inventory?show=on-hand-differences',
   campaigns: '/console/campaigns',
   webhooks: '/console/webhooks',
+  'alarm-channels': '/console/alarm-channels',
 }
 
 /** Address of the view for the subject of an alarm; null: the message is complete. */

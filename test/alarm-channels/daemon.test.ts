@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { raiseAlarm, resolveAlarm } from '../../src/store/alarms/alarms.ts'
 import { type Database, openDatabase } from '../../src/store/db/database.ts'
+import { cli } from '../cli/run.ts'
 import { sandboxSeller } from '../daemon/support.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
@@ -125,4 +126,57 @@ test('an alarm arrives at Slack, Teams and by e-mail once, is repeated after its
   for (const hidden of [secret, 'hunter2']) expect(shown).not.toContain(hidden)
   expect(daemon.program.output()).not.toContain('kim@shop.example')
   expect(JSON.stringify([receiver.received, mail.received])).not.toContain('Jane')
+})
+
+test('the command line adds, lists, changes, tests, pauses and removes a channel, and reads its URL from the standard input', async () => {
+  const channels = (args: readonly string[], input = '') =>
+    cli(['alarms', 'channels', ...args], { TALLYMAN_URL: daemon.url }, { input, columns: 300 })
+  const [kind, name, hours] = [
+    'slack',
+    'Night shift',
+    ['--hours', '22:00-06:00', '--time-zone', 'Europe/Berlin', '--weekdays', '5,6'],
+  ]
+  const added = await channels(
+    [
+      'add',
+      kind,
+      name,
+      '--url',
+      '-',
+      '--severity',
+      'notice',
+      '--concern',
+      'operator',
+      'warehouse',
+      '--seller',
+      'A1',
+      ...hours,
+      '--repeat',
+      '8',
+    ],
+    `${receiver.url}/cli-${secret}\n`,
+  )
+  expect(added).toMatchObject({ code: 0, out: expect.stringMatching(/^channel ch_[0-9a-f]{32} is active\n$/) })
+  const [id = ''] = /ch_[0-9a-f]+/.exec(added.out) ?? []
+  const row = `${id} +active +slack +Night shift +127.0.0.1:${receiver.port} +notice for operator,warehouse +A1 +22:00-06:00 Europe/Berlin Fri,Sat +after 8 h`
+  expect((await channels([])).out).toMatch(new RegExp(row))
+  expect(await channels(['test', id])).toMatchObject({ code: 0, out: expect.stringMatching(/delivered: status 204 in \d+ ms/) })
+  expect((await channels(['pause', id])).out).toBe(`channel ${id} is paused\n`)
+  expect((await channels(['change', id, '--hours', 'always', '--repeat', 'never', '--name', 'All day'])).code).toBe(0)
+  expect((await channels(['list'])).out).toMatch(new RegExp(`${id} +paused +slack +All day .* +A1 +always +never`))
+  receiver.answer(404)
+  expect(await channels(['test', id])).toMatchObject({ code: 1, messages: expect.stringContaining('not delivered: status 404') })
+  receiver.answer(204)
+  expect((await channels(['resume', id])).out).toContain('is active')
+  for (const wrong of [
+    ['change', id],
+    ['change', id, '--weekdays', '1'],
+    ['change', id, '--hours', '8-18'],
+    ['add', 'pager', 'x'],
+  ])
+    expect((await channels(wrong)).code, wrong.join(' ')).toBe(2)
+  const refused = await channels(['add', 'teams', 'x', '--to', 'kim@shop.example'])
+  expect(refused).toMatchObject({ code: 1, messages: expect.stringContaining('recipients') })
+  expect(await channels(['remove', id])).toMatchObject({ code: 0, out: `channel ${id} is removed\n` })
+  expect((await channels(['test', id])).code).toBe(1)
 })

@@ -204,6 +204,53 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await context.close()
   })
 
+  test('alarm channels: added without showing the URL, tested, changed, paused, removed', async () => {
+    const { page, context, faults } = await stage.open('/console/alarm-channels')
+    await page.getByText('There is no channel yet', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Add a channel' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Warehouse')
+    await dialog.getByLabel('URL').fill(`${receiver.url}/alarm-secret`)
+    await dialog.getByLabel('warning').uncheck()
+    await dialog.getByLabel('warehouse').check()
+    await dialog.getByLabel('Hours from').fill('08:00')
+    await dialog.getByLabel('Hours to').fill('18:00')
+    await dialog.getByLabel('Time zone').fill('Europe/Berlin')
+    await dialog.getByLabel('Sun').uncheck()
+    expect(await readFindings(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    const table = page.getByRole('table', { name: 'Alarm channels' })
+    await expect
+      .poll(() => table.innerText())
+      .toMatch(
+        /Warehouse\s+active\s+Slack\s+127.0.0.1:\d+\s+critical, for warehouse\s+all\s+08:00 to 18:00 \(Europe\/Berlin\), Mon .* Sat\s+never/,
+      )
+    expect(await page.content()).not.toContain('alarm-secret')
+    await page.getByRole('button', { name: 'Send a test message to Warehouse' }).click()
+    await page.getByText('The test message was delivered: status 20', { exact: false }).waitFor()
+    expect(receiver.received.at(-1)?.path).toBe('/hook/alarm-secret')
+    await page.getByRole('button', { name: 'Change Warehouse' }).click()
+    await expect.poll(() => dialog.getByLabel('Hours from').inputValue()).toBe('08:00')
+    await dialog.getByLabel('Hours from').fill('')
+    await dialog.getByLabel('Hours to').fill('')
+    await dialog.getByLabel('Repeat after hours').fill('6')
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+    await expect.poll(() => table.innerText()).toMatch(/all\s+always\s+after 6 h/)
+    await page.getByRole('button', { name: 'Pause Warehouse' }).click()
+    await page.getByRole('button', { name: 'Resume Warehouse' }).waitFor()
+    const stored = async () =>
+      (await stage.client.query('SELECT state, address, severities, hours, repeat_hours FROM tallyman.alarm_channels')).rows
+    const address = `${receiver.url}/alarm-secret`
+    expect(await stored()).toEqual([{ state: 'paused', address, severities: ['critical'], hours: null, repeat_hours: 6 }])
+    expect(await readFindings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Remove Warehouse' }).click()
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('There is no channel yet', { exact: false }).waitFor()
+    expect(await stored()).toEqual([])
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
   test('keys: added, used, rotated and revoked with a reason, which the audit shows', async () => {
     const { page, context, faults } = await stage.open('/console/keys')
     await page.getByRole('button', { name: 'Add a key' }).click()
@@ -291,6 +338,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     `/console/campaigns/${campaignId}?sellerId=${sellerId}`,
     '/console/targets',
     '/console/webhooks',
+    '/console/alarm-channels',
     '/console/keys',
     '/console/audit',
     '/console/settings',

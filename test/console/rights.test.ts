@@ -65,6 +65,7 @@ describe.runIf(hasBrowser)('what a key may do', () => {
     [() => '/console/campaigns', 'Spring pans'],
     [() => `/console/campaigns/c-1?sellerId=${sellerId}`, 'Spring pans'],
     [() => '/console/webhooks', 'There is no endpoint yet'],
+    [() => '/console/alarm-channels', 'There is no channel yet'],
   ]
 
   test('with read alone nothing is offered that would be refused', async () => {

@@ -90,6 +90,12 @@ const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail' | 'advice'> 
         ? `have its owner end it, or end it in Postgres: \`SELECT pg_terminate_backend(${subject.slice('session '.length)})\``
         : 'end it, or drop it if it is not needed: docs/runbooks.md, An old snapshot is held',
   },
+  'alarm-channel-failing': {
+    check: 'alarms',
+    state: 'warn',
+    advice: ({ subject }) =>
+      `\`tallyman alarms channels\` shows its last error; correct it, then \`tallyman alarms channels test ${subject}\`; docs/alarm-channels.md explains the errors`,
+  },
   'webhook-failing': {
     check: 'webhooks',
     state: 'warn',

@@ -2,10 +2,12 @@ import type { Command } from 'commander'
 import { resolveReason, systemUser } from '../actor.ts'
 import { parseCount, parseTime } from '../arguments.ts'
 import type { CommandRegistry } from '../command-registry.ts'
-import { listAlarms, resolveAlarm, silenceAlarm } from '../commands/alarms.ts'
+import { listAlarms, resolveAlarm, silenceAlarm } from '../commands/alarms/alarms.ts'
+import { addAlarmChannels } from './alarm-channels.ts'
 
 /** Adds `tallyman alarms`. */
-export const addAlarms = ({ program, defineCommand, runAction, process }: CommandRegistry): void => {
+export const addAlarms = (registry: CommandRegistry): void => {
+  const { program, defineCommand, runAction, process } = registry
   const alarms = program.command('alarms').description('conditions that need attention')
   defineCommand(alarms, 'list', 'open alarms, the latest first', { isDefault: true })
     .option('--limit <number>', 'maximum number of entries', parseCount, 100)
@@ -34,4 +36,5 @@ export const addAlarms = ({ program, defineCommand, runAction, process }: Comman
         }),
       ),
     )
+  addAlarmChannels(alarms, registry)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { CliContext } from '../context.ts'
-import { readList } from '../output/lists.ts'
-import { print, printJson, printMessage, printTable } from '../output/terminal.ts'
+import type { CliContext } from '../../context.ts'
+import { readList } from '../../output/lists.ts'
+import { print, printJson, printMessage, printTable } from '../../output/terminal.ts'
 
 const alarmSchema = z.looseObject({
   id: z.union([z.string(), z.number()]),
