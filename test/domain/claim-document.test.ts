@@ -3,7 +3,7 @@ import { type ClaimNumbers, explainClaim, explainInbound } from '../../src/domai
 import { type ClaimEvidence, toEvidenceCsv, toEvidenceHtml } from '../../src/domain/inventory/claim-document.ts'
 
 const numbers: ClaimNumbers = {
-  ...{ month: '2026-03', sku: 'MUG', kind: 'missing', units: 3, grossUnits: 5, uncertain: { 'log-copy': 2 } },
+  ...{ month: '2026-03', sku: 'MUG', kind: 'missing', units: 3, grossUnits: 5, uncertain: { 'log-copy': 2 }, foundLater: 4 },
   ...{ unitPrice: '4.9900', value: '14.97', currency: 'USD' },
   row: { beginning: 20, ending: 12, units: { sold: 2, returned: 0, lost: 1, found: 0, damaged: 0, other: 0 } },
   differences: [
@@ -19,11 +19,23 @@ test('the arithmetic names each step with its numbers', () => {
     'The report counts 2 units (sold); the inventory log has 4.',
     '5 units are missing without a movement that explains them.',
     '2 units of them came back later or in the same month: 5 - 2 = 3.',
+    '4 units were found in later months; found units settle the latest losses first.',
     'Not claimed: 2 units, because the log may have a copy of an entry.',
-    'Claimed: 3 units at 4.9900 USD each, the last known price = 14.97 USD.',
+    'Claimed: 3 units at 4.99 USD each, the last known price = 14.97 USD.',
   ])
+  expect(explainClaim({ ...numbers, unitPrice: '44.2633' }).at(-1)).toContain('3 units at 44.2633 USD each')
+  expect(explainClaim({ ...numbers, kind: 'damaged' }).join(' ')).not.toContain('later months')
   expect(
-    explainClaim({ ...numbers, row: null, differences: [], grossUnits: 1, units: 1, uncertain: {}, unitPrice: null }),
+    explainClaim({
+      ...numbers,
+      row: null,
+      differences: [],
+      grossUnits: 1,
+      units: 1,
+      uncertain: {},
+      foundLater: 0,
+      unitPrice: null,
+    }),
   ).toEqual([
     'The report of 2026-03 has no row of this SKU.',
     '1 unit is missing without a movement that explains them.',
@@ -42,7 +54,7 @@ test('the arithmetic of an inbound shipment counts from its delivery, or from it
     'The delivery is counted from the first receipt of the shipment in the inventory log, 2026-03-06T00:00:00Z.',
     'The inventory log, read up to 2026-03-20T00:00:00Z, has 7 received with this shipment.',
     '10 - 7 = 3: 3 units were not received.',
-    'Claimed: 3 units at 4.9900 USD each, the last known price = 14.97 USD.',
+    'Claimed: 3 units at 4.99 USD each, the last known price = 14.97 USD.',
   ])
   expect(explainInbound({ ...inbound, deliveredAt: '2026-03-05T00:00:00Z' })[1]).toBe(
     'The shipment was delivered at 2026-03-05T00:00:00Z, as the sender states.',

@@ -320,6 +320,13 @@ test('of random orders each planted error is found with its amount, none is inve
         expect(
           one.differences.flatMap(({ lineKeys }) => lineKeys).every((key) => rows.some(({ lineKey }) => lineKey === key)),
         ).toBe(true)
+        for (const { kind, lineKeys, paid: got } of one.differences) {
+          if (kind === 'paid-less' || kind === 'paid-more') continue
+          const listed = rows
+            .filter(({ lineKey }) => lineKeys.includes(lineKey))
+            .reduce((sum, { amount }) => sum + cents(amount), 0)
+          expect(Math.abs(listed - cents(got))).toBeLessThanOrEqual(rounded)
+        }
       }
     }),
     { numRuns: 500 },

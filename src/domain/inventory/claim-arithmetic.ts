@@ -35,6 +35,8 @@ export interface ClaimNumbers extends ClaimWorth {
   /** Units of the kind before found units were deducted. */
   readonly grossUnits: number
   readonly uncertain: UncertainUnits
+  /** Units that later months found. */
+  readonly foundLater: number
   /** The month's row of the report, its units without their signs; null: it has none. */
   readonly row: { readonly beginning: number; readonly ending: number; readonly units: UnitsByKind } | null
   /** Open differences of the month. */
@@ -95,10 +97,13 @@ const reasons: Readonly<Record<UncertainReason, string>> = {
   'incomplete-month': 'the report does not count the whole month yet',
 }
 
+/** A price with at least two decimals, and without zeros after them. */
+const priceText = (price: string): string => price.replace(/(\.\d\d\d*?)0+$/, '$1')
+
 const describeWorth = ({ units, unitPrice, value, currency }: ClaimWorth): string =>
   unitPrice === null || value === null
     ? `Claimed: ${unitText(units)}. No price of the SKU is known.`
-    : `Claimed: ${unitText(units)} at ${unitPrice} ${currency ?? ''} each, the last known price = ${value} ${currency ?? ''}.`
+    : `Claimed: ${unitText(units)} at ${priceText(unitPrice)} ${currency ?? ''} each, the last known price = ${value} ${currency ?? ''}.`
 
 /** The arithmetic of a claim for an inbound shipment. */
 export const explainInbound = (numbers: InboundNumbers): readonly string[] => {
@@ -117,7 +122,7 @@ export const explainInbound = (numbers: InboundNumbers): readonly string[] => {
 
 /** The arithmetic of a claim for units of a month, one sentence or two for each step. */
 export const explainClaim = (numbers: ClaimNumbers): readonly string[] => {
-  const { kind, units, grossUnits, uncertain, differences } = numbers
+  const { kind, units, grossUnits, uncertain, foundLater, differences } = numbers
   const found = grossUnits - units
   return [
     describeRow(numbers),
@@ -125,6 +130,11 @@ export const explainClaim = (numbers: ClaimNumbers): readonly string[] => {
     `${unitText(grossUnits)} ${grossUnits === 1 ? 'is' : 'are'} ${gross[kind]}.`,
     ...(found > 0
       ? [`${unitText(found)} of them came back later or in the same month: ${grossUnits} - ${found} = ${units}.`]
+      : []),
+    ...(foundLater > 0 && kind !== 'damaged'
+      ? [
+          `${unitText(foundLater)} ${foundLater === 1 ? 'was' : 'were'} found in later months; found units settle the latest losses first.`,
+        ]
       : []),
     ...uncertainReasons.flatMap((reason) => {
       const of = uncertain[reason] ?? 0

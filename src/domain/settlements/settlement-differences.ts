@@ -135,11 +135,13 @@ interface Payment {
   readonly rows: readonly PaymentRow[]
 }
 
+/** Rows with the same text belong to the same payments. */
+const buildGroupKey = ({ reportDate, transactionKey, quantity }: PaymentRow): string =>
+  JSON.stringify([reportDate, transactionKey, quantity])
+
 /** Rows of prices as payments: those of a transaction and a number of units belong together, as many as the line has prices. */
 const groupPayments = (rows: readonly PaymentRow[], prices: number, defaultUnits: number): readonly Payment[] => {
-  const groups = Map.groupBy(rows, ({ reportDate, transactionKey, quantity }) =>
-    JSON.stringify([reportDate, transactionKey, quantity]),
-  )
+  const groups = Map.groupBy(rows, buildGroupKey)
   return [...groups.values()].flatMap((group) => {
     const payments: Payment[] = []
     for (let at = 0; at < group.length; at += prices) {
@@ -169,6 +171,22 @@ const divide = (
 
 const listRows = (payments: readonly Payment[]): readonly PaymentRow[] => payments.flatMap(({ rows }) => rows)
 const countUnits = (payments: readonly Payment[]): number => payments.reduce((sum, { units }) => sum + units, 0)
+
+/**
+ * The other rows of some payments, such as their commissions. Payments of a group that are not among `some` come before them, and each has as many rows of a
+ * component.
+ */
+const listParts = (some: readonly Payment[], all: readonly Payment[], parts: readonly PaymentRow[]): readonly PaymentRow[] => {
+  const countByGroup = (payments: readonly Payment[]): ReadonlyMap<string, number> =>
+    new Map([...Map.groupBy(listRows(payments), buildGroupKey)].map(([key, rows]) => [key, rows.length]))
+  const [ofSome, ofAll] = [countByGroup(some), countByGroup(all)]
+  const groups = Map.groupBy(parts, (row) => JSON.stringify([buildGroupKey(row), row.component, row.amountType]))
+  return [...groups.values()].flatMap((rows) => {
+    const key = rows[0] === undefined ? '' : buildGroupKey(rows[0])
+    const count = Math.round((rows.length * (ofSome.get(key) ?? 0)) / (ofAll.get(key) ?? 1))
+    return count === 0 ? [] : rows.slice(-count)
+  })
+}
 
 /** The share of some units. Several payments are rounded one by one: their total may differ by a cent for each. */
 const share = (total: Money, units: number, ordered: number): Money => total.times(units).div(Math.max(1, ordered))
@@ -244,7 +262,8 @@ const checkSales = (line: PayableLine, rows: SortedRows, charged: Charged, rate:
   const isWithheld = rows.taxes.some(({ component }) => component === 'tax-withheld')
   // The marketplace withholds the tax that it collects. Otherwise the seller receives it as a charge.
   const othersCharged = isWithheld || rows.taxes.length === 0 ? charged.others : charged.others.plus(charged.tax)
-  const othersPaid = sumAmounts(isWithheld ? rows.others : [...rows.others, ...rows.taxes])
+  const othersRows = isWithheld ? rows.others : [...rows.others, ...rows.taxes]
+  const othersPaid = sumAmounts(othersRows)
   const expectedOthers = share(othersCharged, units, ordered)
   const beyondUnits = countUnits(beyond)
   const rowsOfParts = Math.max(within.length, 1)
@@ -258,7 +277,12 @@ const checkSales = (line: PayableLine, rows: SortedRows, charged: Charged, rate:
     const price = sumAmounts(listRows(beyond))
     const commission = rate === null ? zero : toCents(rate.neg().times(price))
     const paid = price.plus(othersBeyond).plus(commission)
-    if (!paid.isZero()) found.push(buildFound('paid-twice', paid, paid, listRows(beyond)))
+    const parts = [
+      ...(othersBeyond.isZero() ? [] : othersRows),
+      ...(rate === null ? [] : rows.commissions.filter(({ movement }) => movement === 'sale' || movement === 'other')),
+    ]
+    const from = [...listRows(beyond), ...listParts(beyond, payments, parts)]
+    if (!paid.isZero()) found.push(buildFound('paid-twice', paid, paid, from))
   }
   const paidPrice = sumAmounts(listRows(within))
   const offPrice = offBy(paidPrice, share(charged.price, units, ordered), within.length)
@@ -301,7 +325,9 @@ const checkRefunds = (line: PayableLine, rows: SortedRows, charged: Charged, rat
   const excessCommission = rate === null ? zero : toCents(rate.times(excess))
   const paid = price.plus(commission).plus(sumAmounts(parts)).minus(excess).plus(excessCommission)
   if (paid.isZero()) return []
-  const from = [...listRows(excess.isZero() ? unexplained : payments), ...parts]
+  const refunded = excess.isZero() ? unexplained : payments
+  const commissions = rate === null ? [] : rows.commissions.filter(({ movement }) => movement === 'refund')
+  const from = [...listRows(refunded), ...listParts(refunded, payments, commissions), ...parts]
   return [buildFound('refund-without-return', paid, paid, from)]
 }
 

@@ -29,14 +29,16 @@ interface ReportRow {
   readonly otherAdjustments: number
 }
 
-// The month before, the month, and what came back later.
+// The month before, the month, and all later ones up to the last in which units came back: they settle the losses between, too.
 const readReportRows = (sql: SqlRunner, { sellerId, sku, month }: ClaimItem): Promise<readonly ReportRow[]> =>
   sql.query<ReportRow>(
     `SELECT to_char(r.month, 'YYYY-MM') AS month, p.file_name AS "fileName", p.generated_at AS "generatedAt", r.raw,
        r.beginning_quantity AS "beginningQuantity", r.ending_quantity AS "endingQuantity", r.sold, r.returned, r.lost, r.found, r.damaged,
        r.other_adjustments AS "otherAdjustments"
      FROM warehouse.reconciliation_rows r LEFT JOIN warehouse.reconciliation_reports p ON p.id = r.report_id
-     WHERE r.seller_id = $1 AND r.sku = $2 AND r.missing_since IS NULL AND r.month >= $3::date AND (r.month <= $4::date OR r.found <> 0)
+     WHERE r.seller_id = $1 AND r.sku = $2 AND r.missing_since IS NULL AND r.month >= $3::date
+       AND r.month <= greatest($4::date, (SELECT max(f.month) FROM warehouse.reconciliation_rows f
+         WHERE f.seller_id = $1 AND f.sku = $2 AND f.missing_since IS NULL AND f.found <> 0))
      ORDER BY r.month`,
     sellerId,
     sku,
@@ -56,16 +58,26 @@ const readDifferences = (sql: SqlRunner, { sellerId, sku, month }: ClaimItem) =>
 const readGross = async (
   sql: SqlRunner,
   { sellerId, sku, month }: ClaimItem,
-): Promise<{ readonly units: Readonly<Record<LossKind, number>>; readonly uncertain: UncertainUnits }> => {
-  const [row] = await sql.query<Record<LossKind, number> & { uncertain: UncertainUnits }>(
+): Promise<{
+  readonly units: Readonly<Record<LossKind, number>>
+  readonly uncertain: UncertainUnits
+  readonly foundLater: number
+}> => {
+  const [row] = await sql.query<Record<LossKind, number> & { uncertain: UncertainUnits; foundLater: number }>(
     `SELECT lost::float8 AS lost, damaged::float8 AS damaged, (unexplained - returned)::float8 AS missing, returned::float8 AS returned,
-       uncertain_reasons AS uncertain
+       uncertain_reasons AS uncertain,
+       (SELECT coalesce(sum(l.found), 0)::float8 FROM tallyman.claim_rows l
+         WHERE l.seller_id = $1 AND l.sku = $2 AND l.month > $3::date) AS "foundLater"
      FROM tallyman.claim_rows WHERE seller_id = $1 AND sku = $2 AND month = $3::date`,
     sellerId,
     sku,
     `${month}-01`,
   )
-  return { units: row ?? { lost: 0, damaged: 0, missing: 0, returned: 0 }, uncertain: row?.uncertain ?? {} }
+  return {
+    units: row ?? { lost: 0, damaged: 0, missing: 0, returned: 0 },
+    uncertain: row?.uncertain ?? {},
+    foundLater: row?.foundLater ?? 0,
+  }
 }
 
 /** SQL: a time as ISO 8601. */
@@ -101,6 +113,7 @@ const proveLoss = async (sql: SqlRunner, claim: ClaimItem, kind: LossKind): Prom
       ...{ month, sku, kind, units: claim.units, unitPrice: claim.unitPrice, value: claim.value, currency: claim.currency },
       grossUnits: gross.units[kind],
       uncertain: gross.uncertain,
+      foundLater: gross.foundLater,
       row:
         row === undefined
           ? null

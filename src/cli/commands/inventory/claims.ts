@@ -3,7 +3,7 @@ import { Misused } from '../../../api-client/errors.ts'
 import { type ClaimEvidence, toEvidenceCsv, toEvidenceHtml } from '../../../domain/inventory/claim-document.ts'
 import type { CliContext } from '../../context.ts'
 import { readList } from '../../output/lists.ts'
-import { print, printFile, printJson, printMessage, printTable } from '../../output/terminal.ts'
+import { count, print, printFile, printJson, printMessage, printTable } from '../../output/terminal.ts'
 
 const claimSchema = z.looseObject({
   id: z.union([z.string(), z.number()]),
@@ -152,13 +152,13 @@ export const showClaim = async ({ terminal, daemon }: CliContext, id: string): P
   if (claim.filedUnits !== null) {
     const reference = claim.reference === null ? '' : ` as ${claim.reference}`
     const paid = claim.paidAmount === null ? '' : `; paid ${claim.paidAmount} ${claim.currency ?? ''}`
-    print(terminal, `filed with ${claim.filedUnits} units${reference}${paid}`)
+    print(terminal, `filed with ${count(claim.filedUnits, 'unit')}${reference}${paid}`)
   } else if (claim.deadline !== null) print(terminal, `to be filed by ${claim.deadline}`)
   for (const { lineKey, postedOn, description, units, amount, currency } of evidence?.payments ?? [])
     print(
       terminal,
       `paid by row ${lineKey}${postedOn === null ? '' : ` of ${postedOn}`}: ${description ?? 'reimbursement'}, ` +
-        `${units === null ? 'units not stated' : `${units} units`}, ${amount} ${currency ?? ''}`,
+        `${units === null ? 'units not stated' : count(units, 'unit')}, ${amount} ${currency ?? ''}`,
     )
   if (!claim.logRead) print(terminal, 'the log of the SKU has not been read in full since the difference was found')
   for (const line of evidence?.arithmetic ?? []) print(terminal, `  ${line}`)
