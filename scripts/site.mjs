@@ -38,7 +38,7 @@ const menu = [
       'docs/console.md',
     ],
   ],
-  ['Your ERP', ['docs/events.md', 'docs/changes.md', 'docs/webhooks.md', 'docs/interface.md', 'docs/keys.md']],
+  ['Your ERP', ['docs/events.md', 'docs/changes.md', 'docs/webhooks.md', 'docs/interface.md', 'docs/mcp.md', 'docs/keys.md']],
   ['Data', ['docs/syncs.md', 'docs/completeness.md', 'docs/data-model.md', 'docs/personal-data.md']],
 ]
 const inMenu = new Set(menu.flatMap(([, pages]) => pages))

@@ -64,6 +64,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'notifications subscribe': ['notifications subscribe --url https://tallyman.shop.example --mode basic --dry-run'],
   'notifications test': ['notifications test', 'notifications test --seller A1 --wait 30'],
   'notifications repair': ['notifications repair --dry-run', 'notifications repair --url https://tallyman.shop.example --yes'],
+  mcp: ['mcp'],
   'keys list': ['keys list'],
   'keys add': ['keys add "the ERP" --scope events:write --seller A1 --reason "posts shipments"'],
   'keys revoke': ['keys revoke 0f2c --reason "the laptop was lost"'],

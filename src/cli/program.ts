@@ -18,6 +18,7 @@ import { addErase } from './groups/erase.ts'
 import { addEvents } from './groups/events.ts'
 import { addForecast } from './groups/forecast.ts'
 import { addKeys } from './groups/keys.ts'
+import { addMcp } from './groups/mcp.ts'
 import { addNotifications } from './groups/notifications.ts'
 import { addOrders } from './groups/orders.ts'
 import { addQuarantine } from './groups/quarantine.ts'
@@ -84,6 +85,7 @@ export const buildProgram = (process: CliProcess, runAction: CommandRegistry['ru
   addRetention(registry)
   addKeys(registry)
   addAudit(registry)
+  addMcp(registry)
   addAdministration(registry)
 
   program
