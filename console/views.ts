@@ -16,6 +16,7 @@ import { Money } from './views/money.tsx'
 import { OrderView } from './views/order.tsx'
 import { Orders } from './views/orders.tsx'
 import { Overview } from './views/overview.tsx'
+import { PickList } from './views/pick-list.tsx'
 import { Quarantine } from './views/quarantine.tsx'
 import { Sellers } from './views/sellers.tsx'
 import { Settings } from './views/settings.tsx'
@@ -52,6 +53,7 @@ export const listNeeds = ({ needs }: View): Needs => needs ?? ['read']
 export const views: readonly View[] = [
   { path: '/', menu: 'Overview', group: 'Work', component: Overview },
   { path: '/console/today', menu: 'Today', group: 'Work', component: Today },
+  { path: '/console/pick-list', menu: null, component: PickList },
   { path: '/console/orders', menu: 'Orders', group: 'Work', component: Orders },
   { path: '/console/orders/:sellerId/:purchaseOrderId', menu: null, component: OrderView },
   { path: '/console/commands', menu: 'Commands', group: 'Work', component: Commands },

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { pluralize } from '../lib/format.ts'
 import type { Query } from '../lib/query.ts'
@@ -54,6 +54,7 @@ export const Rows = <Row,>({
   rows,
   buildKey,
   at,
+  groupBy,
 }: {
   /** Name of the table, for screen readers. */
   readonly caption: string
@@ -62,6 +63,8 @@ export const Rows = <Row,>({
   readonly buildKey: (row: Row) => string
   /** The address with the parameter `sort`. */
   readonly at?: Address
+  /** Name of the group of a row; the rows of a group follow each other. */
+  readonly groupBy?: ((row: Row) => string) | undefined
 }) => {
   const { ids, isComplete } = useSellerIds()
   const columns = isComplete && ids.length <= 1 ? all.filter((column) => !Object.is(column, sellerColumn)) : all
@@ -94,15 +97,29 @@ export const Rows = <Row,>({
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={buildKey(row)}>
-              {columns.map(({ head, cell, number, wraps }) => (
-                <td key={head} data-head={head} class={number === true ? 'number' : wraps === true ? 'wraps' : ''}>
-                  {wraps === true ? <div>{cell(row)}</div> : cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {rows.map((row, index) => {
+            const group = groupBy?.(row)
+            const before = rows[index - 1]
+            const isFirst = group !== undefined && (before === undefined || groupBy?.(before) !== group)
+            return (
+              <Fragment key={buildKey(row)}>
+                {isFirst && (
+                  <tr class="group">
+                    <th colSpan={columns.length} scope="rowgroup">
+                      {group}
+                    </th>
+                  </tr>
+                )}
+                <tr>
+                  {columns.map(({ head, cell, number, wraps }) => (
+                    <td key={head} data-head={head} class={number === true ? 'number' : wraps === true ? 'wraps' : ''}>
+                      {wraps === true ? <div>{cell(row)}</div> : cell(row)}
+                    </td>
+                  ))}
+                </tr>
+              </Fragment>
+            )
+          })}
         </tbody>
       </table>
     </ScrollBox>
@@ -187,6 +204,7 @@ export const List = <Row,>({
   empty,
   filtered = listFilters(at).length > 0,
   csv,
+  groupBy,
 }: {
   readonly caption: string
   readonly columns: readonly Column<Row>[]
@@ -199,6 +217,8 @@ export const List = <Row,>({
   readonly filtered?: boolean
   /** Address of the list in the interface, with its filters and without paging, and the name of the file. */
   readonly csv?: { readonly path: string; readonly name: string }
+  /** Name of the group of a row; the rows of a group follow each other. */
+  readonly groupBy?: ((row: Row) => string) | undefined
 }) => (
   <Loaded query={query}>
     {({ items, nextCursor }) =>
@@ -220,7 +240,7 @@ export const List = <Row,>({
         </>
       ) : (
         <div aria-busy={query.stale}>
-          <Rows caption={caption} columns={columns} rows={items} buildKey={buildKey} at={at} />
+          <Rows caption={caption} columns={columns} rows={items} buildKey={buildKey} at={at} groupBy={groupBy} />
           <div class="under">
             <p class="faint">
               {pluralize(items.length, 'row')} on this page{nextCursor === null ? '' : ', and more'}

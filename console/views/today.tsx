@@ -1,4 +1,6 @@
-import { api, readAnswer } from '../lib/api.ts'
+import { api, readAnswer, type Schemas } from '../lib/api.ts'
+import { useMarketplaceNow } from '../lib/clock.ts'
+import { findDayEnd } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { type Address, listFilters, readChoices, readParameters, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, SellerFilter, TextFilter } from '../parts/filters.tsx'
@@ -21,6 +23,16 @@ const choices = {
 
 const isChoice = (text: string): text is keyof typeof choices => Object.hasOwn(choices, text)
 
+/** When an order must be shipped, in the viewer's zone. */
+const nameDay = (shipBy: string | null, now: number): string => {
+  if (shipBy === null) return 'Without a date'
+  const time = Date.parse(shipBy)
+  const endOfDay = (days: number): number => findDayEnd(new Date(now), days).getTime()
+  if (time < now) return 'Overdue'
+  if (time < endOfDay(0)) return 'Today'
+  return time < endOfDay(1) ? 'Tomorrow' : 'Later'
+}
+
 const OpenOrders = ({ at, due }: { readonly at: Address; readonly due: keyof typeof choices }) => {
   const query = {
     open: 'true' as const,
@@ -32,9 +44,12 @@ const OpenOrders = ({ at, due }: { readonly at: Address; readonly due: keyof typ
   const orders = usePage('today', at, query, (page) => readAnswer(api.GET('/v1/orders', { params: { query: page } })), {
     topics: ['order'],
   })
+  const now = useMarketplaceNow()
+  const groupBy = query.sort === 'shipBy' ? (order: Schemas['OrderSummary']) => nameDay(order.estimatedShipDate, now) : undefined
   return (
     <List
       caption="Open orders by deadline"
+      groupBy={groupBy}
       query={orders}
       at={at}
       buildKey={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
@@ -110,6 +125,11 @@ export const Today = () => {
         <TextFilter at={address} name="sku" label="SKU" />
         <SellerFilter at={address} />
       </Filters>
+      {due !== 'returns' && (
+        <p>
+          <a href="/console/pick-list">Pick list by SKU, to print</a>
+        </p>
+      )}
       {due === '' && <FirstLateReturns at={address} />}
       {due === 'returns' ? <LateReturns at={address} /> : <OpenOrders at={address} due={isChoice(due) ? due : ''} />}
     </>

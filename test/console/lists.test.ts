@@ -164,6 +164,21 @@ describe.runIf(hasBrowser)('lists in a browser', () => {
     await context.close()
   })
 
+  test('the orders to ship are in groups by day, and their units on a pick list that can be printed', async () => {
+    const { page, context } = await openList('/console/today', scene.heldOrder)
+    expect(await page.getByRole('table', { name: 'Open orders by deadline' }).innerText()).toMatch(/\n(?:Tomorrow|Later)\s/)
+    await page.getByRole('link', { name: 'Pick list by SKU, to print' }).click()
+    await page.getByRole('link', { name: 'Show what can be shipped later' }).click()
+    // Both toasters are in a shipment that is held; one of the kettles was shipped.
+    await page.getByRole('row', { name: /KETTLE Product KETTLE 1 1/ }).waitFor()
+    expect(await page.getByRole('table', { name: 'Pick list' }).innerText()).not.toContain('TOASTER')
+    await page.emulateMedia({ media: 'print' })
+    expect([await page.locator('nav.sidebar').isVisible(), await page.getByRole('link', { name: 'KETTLE' }).isVisible()]).toEqual(
+      [false, true],
+    )
+    await context.close()
+  })
+
   test('on a phone there is one field, and the others on demand', async () => {
     const { page, context } = await stage.open('/console/orders', { viewport: { width: 390, height: 800 } })
     await page.getByLabel('Search', { exact: true }).waitFor()

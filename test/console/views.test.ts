@@ -184,6 +184,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
 
   test.each<readonly [string, (scene: Scene) => string]>([
     ['the overview', () => '/'],
+    ['the pick list', () => '/console/pick-list?until=all'],
     ['to do today', () => '/console/today'],
     ['orders', () => '/console/orders'],
     ['an order', ({ shippedOrder }) => `/console/orders/${sellerId}/${shippedOrder}`],

@@ -123,6 +123,15 @@ test('the overview counts orders by deadline', async () => {
   })
 })
 
+test('the pick list has the units to ship by SKU, without those of a shipment that is being sent', async () => {
+  const { body } = await server.json('/v1/pick-list?sellerId=s-1')
+  const items = ofItems(body, 'sku').map((sku, index) => `${sku} ${ofItems(body, 'units')[index]}`)
+  expect(items).toContain('SKU-to-ship 1')
+  expect(items).toContain('SKU-late 2')
+  const { body: before } = await server.json('/v1/pick-list?shipBefore=2000-01-01T00:00:00Z')
+  expect(before).toEqual({ items: [] })
+})
+
 test('orders of the last days are counted by state, and each number leads to its rows', async () => {
   const { body } = await server.json('/v1/order-states?days=10')
   expect(body).toEqual({

@@ -416,6 +416,7 @@ describe('a key that is bound to a seller', () => {
     ['GET /v1/lags', () => '/v1/lags', undefined, 200],
     ['GET /v1/late-returns', () => '/v1/late-returns?sellerId=s-2', undefined, 403],
     ['GET /v1/order-states', () => '/v1/order-states', undefined, 200],
+    ['GET /v1/pick-list', () => '/v1/pick-list', undefined, 200],
     ['GET /v1/quarantine', () => '/v1/quarantine?sellerId=s-2', undefined, 403],
     ['GET /v1/resources', () => '/v1/resources', undefined, 200],
     ['GET /v1/search', () => '/v1/search?q=nothing-like-it', undefined, 200],

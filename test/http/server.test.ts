@@ -422,6 +422,7 @@ describe('the OpenAPI document', () => {
       'get /v1/orders',
       'get /v1/orders/{purchaseOrderId}',
       'get /v1/overview',
+      'get /v1/pick-list',
       'get /v1/quarantine',
       'get /v1/reconciliation',
       'get /v1/reconciliation/{gtin}',

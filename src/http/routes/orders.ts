@@ -11,6 +11,7 @@ import {
   orderSorts,
   readOrderStates,
 } from '../../store/orders/order-queries.ts'
+import { readPickList } from '../../store/orders/pick-list.ts'
 import { readOrder } from '../../store/orders/stored-orders.ts'
 import { type App, problems } from '../app.ts'
 import { type Caller, filterAccessible, resolveActor, resolveSellerFilter } from '../auth/caller.ts'
@@ -34,6 +35,7 @@ import {
   orderStatesSchema,
   orderSummarySchema,
   overviewSchema,
+  pickedSkuSchema,
 } from '../schemas/schemas.ts'
 import type { RouteParts } from './parts.ts'
 
@@ -254,6 +256,26 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
       const now = services.marketplaceNow(query.sellerId ?? first).getTime()
       const from = new Date(now - (now % hourMs) - query.days * dayMs)
       return { from, ...(await readOrderStates(database, from, resolveSellerFilter(caller, query.sellerId))) }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/pick-list',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['orders'],
+      summary: 'Units to ship, by SKU',
+      description: 'Of open orders that the seller ships, the earliest first.',
+      querystring: z.object({
+        sellerId: textFilter('Of this seller.'),
+        shipBefore: instantSchema('Of orders that must be shipped before this time.'),
+      }),
+      response: { 200: z.object({ items: z.array(pickedSkuSchema).readonly() }), ...problems() },
+    },
+    handler: async ({ query, caller }) => {
+      const sellers = resolveSellerFilter(caller, query.sellerId)
+      return { items: await readPickList(database, marketplaceTimes(), sellers, query.shipBefore ?? null) }
     },
   })
 

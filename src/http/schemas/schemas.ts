@@ -862,6 +862,20 @@ export const orderStatesSchema = z
   })
   .meta({ id: 'OrderStates' })
 
+/** Units to be taken from the shelf. */
+export const pickedSkuSchema = z
+  .object({
+    sellerId: z.string(),
+    sku: z.string().nullable(),
+    productName: z.string().nullable(),
+    units: count.meta({
+      description: 'Units that are neither shipped nor cancelled, nor part of a shipment or cancellation that is being sent.',
+    }),
+    orders: count.meta({ description: 'Orders that need them.' }),
+    shipBy: z.date().nullable().meta({ description: 'The earliest time by which one of them must be shipped.' }),
+  })
+  .meta({ id: 'PickedSku' })
+
 /** The remaining requests of a rate limit. */
 export const budgetSchema = z
   .object({

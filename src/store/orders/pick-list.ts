@@ -1,0 +1,50 @@
+import type { SqlRunner } from '../db/database.ts'
+import { type SellerFilter, toSellerIds } from '../sellers/seller-filter.ts'
+import { listExcludedSellers } from '../sellers/sellers.ts'
+import { hasDeadlines, listDeadlineRules, rulesJson, rulesRows } from './deadlines.ts'
+import { allSellers } from './order-queries.ts'
+
+/** A SKU to be taken from the shelf. */
+export interface PickedSku {
+  readonly sellerId: string
+  /** Null: the marketplace stated none. */
+  readonly sku: string | null
+  readonly productName: string | null
+  /** Units that are neither shipped nor cancelled, nor part of a shipment or cancellation that is being sent. */
+  readonly units: number
+  /** Number of orders that need them. */
+  readonly orders: number
+  /** The earliest time by which one of them must be shipped. */
+  readonly shipBy: Date | null
+}
+
+/** The units that the sellers have to ship before this time (null: at any time), by SKU; the earliest first. `findNow`: the marketplace's time by seller. */
+export const readPickList = async (
+  sql: SqlRunner,
+  findNow: ReadonlyMap<string, Date>,
+  filter: SellerFilter,
+  shipBefore: Date | null,
+): Promise<readonly PickedSku[]> => {
+  const excluded = await listExcludedSellers(sql, filter)
+  const all = toSellerIds(filter) ?? (await sql.query<{ seller_id: string }>(allSellers)).map(({ seller_id }) => seller_id)
+  const sellers = all.filter((sellerId) => !excluded.includes(sellerId))
+  const rules = listDeadlineRules(sql, sellers, (sellerId) => findNow.get(sellerId) ?? null)
+  return sql.query<PickedSku>(
+    `SELECT l.seller_id AS "sellerId", l.sku, min(l.product_name) AS "productName", sum(u.units)::int AS units,
+       count(DISTINCT l.purchase_order_id)::int AS orders, min(o.estimated_ship_date) AS "shipBy"
+     FROM (${rulesRows('$1')}) s
+     JOIN warehouse.orders o ON o.seller_id = s.seller_id AND ${hasDeadlines('s.marketplace')}
+       AND ($2::timestamptz IS NULL OR o.estimated_ship_date < $2::timestamptz)
+     JOIN warehouse.order_lines l ON l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id
+     CROSS JOIN LATERAL (
+       SELECT l.ordered - l.shipped - l.cancelled - coalesce(sum(cl.quantity), 0) AS units
+       FROM tallyman.commands c JOIN tallyman.command_lines cl ON cl.command_id = c.id
+       WHERE c.seller_id = l.seller_id AND c.purchase_order_id = l.purchase_order_id AND c.kind IN ('ship', 'cancel')
+         AND c.state NOT IN ('confirmed', 'rejected', 'withdrawn') AND cl.line_number = l.line_number) u
+     WHERE u.units > 0
+     GROUP BY l.seller_id, l.sku
+     ORDER BY min(o.estimated_ship_date), l.sku, l.seller_id`,
+    rulesJson(rules),
+    shipBefore?.toISOString() ?? null,
+  )
+}
