@@ -39,7 +39,7 @@ const menu = [
     ],
   ],
   ['Your ERP', ['docs/events.md', 'docs/changes.md', 'docs/webhooks.md', 'docs/interface.md', 'docs/mcp.md', 'docs/keys.md']],
-  ['Data', ['docs/syncs.md', 'docs/completeness.md', 'docs/data-model.md', 'docs/personal-data.md']],
+  ['Data', ['docs/syncs.md', 'docs/completeness.md', 'docs/data-model.md', 'docs/bi.md', 'docs/personal-data.md']],
 ]
 const inMenu = new Set(menu.flatMap(([, pages]) => pages))
 const isDecision = (source) => source.startsWith('docs/decisions/') && !source.endsWith('README.md')

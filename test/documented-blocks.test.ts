@@ -49,6 +49,7 @@ const at = ({ page, line, language }: Block): string => `${page}:${line} (${lang
 
 /** Pages whose blocks of a language are run by a test of their own. */
 const ranElsewhere: Readonly<Record<string, string>> = {
+  'docs/bi.md sql': 'test/bi/bi.test.ts',
   'docs/connecting-a-marketplace.md js': 'test/connecting.test.ts',
   'docs/connecting-a-marketplace.md sh': 'test/connecting.test.ts',
   'docs/connecting-a-marketplace.md sql': 'test/connecting.test.ts',

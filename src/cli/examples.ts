@@ -87,7 +87,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'retention show': ['retention show'],
   'retention run': ['retention run --wait 120'],
   migrate: ['migrate'],
-  grants: ['grants --print'],
+  grants: ['grants --print', 'grants --bi-login metabase', 'grants --bi-login metabase_a1 --seller A1'],
   vacuum: ['vacuum'],
   completion: [
     'completion bash >> ~/.bashrc',

@@ -103,6 +103,8 @@ export interface Config {
   readonly notifiedIntervalMs: number | null
   /** How long claims for inventory can be filed. */
   readonly claimWindows: ClaimWindows
+  /** Time zone of the days in views for BI. */
+  readonly biTimeZone: string
   /** Timeout of an idle transaction of BI, in milliseconds. */
   readonly biIdleTransactionMs: number | 'off'
   /** Retention of data. */
@@ -221,6 +223,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
       ...{ inventoryMs: values.CLAIM_WINDOW, returnsMs: values.CLAIM_WINDOW_RETURNS },
       ...{ inboundFromMs: values.CLAIM_WAIT_INBOUND, inboundMs: values.CLAIM_WINDOW_INBOUND },
     },
+    biTimeZone: values.BI_TIME_ZONE,
     biIdleTransactionMs: values.BI_IDLE_TRANSACTION_TIMEOUT,
     retention: {
       runs: values.RETAIN_RUNS,

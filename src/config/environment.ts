@@ -34,6 +34,7 @@ import {
   text,
   timeSpan,
   timeSpanOrOff,
+  timeZone,
   webUrl,
 } from './parsers.ts'
 import { rateLimits, rateLimitsAccepted } from './rate-limits.ts'
@@ -279,6 +280,11 @@ const processes = {
   BI_IDLE_TRANSACTION_TIMEOUT: timeSpanOrOff(600_000, 1_000).describe(
     'Timeout of an idle transaction of the role `tallyman_bi`. Then its [session is ended](operations.md#postgres-roles), if the daemon is allowed to.',
   ),
+  BI_TIME_ZONE: timeZone
+    .default('UTC')
+    .describe(
+      'Time zone of the days in the [views for BI](bi.md). All processes have the same: the last one that starts sets it.',
+    ),
   DRAIN_TIMEOUT: timeSpan(15_000, 100).describe('Maximum time that a shutdown waits for running work.'),
   AFTER_RESTORE: pickOne(['on', 'off'], 'off').describe(
     '`on` after a [restore](backup.md): each order is read before its first command is sent.',

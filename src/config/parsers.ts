@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { maxRetentionMs, type RetentionRule } from '../domain/sync/retention.ts'
+import { isTimeZone } from '../domain/values/time-zone.ts'
 import { formatDuration, parseDurationMs } from '../util/duration.ts'
 import { namesSentinels, parseSentinelAddress } from '../util/net/redis-address.ts'
 import { readRegularFile } from '../util/regular-file.ts'
@@ -203,6 +204,13 @@ export const mailbox = text
     return isAddress(address ?? value)
   }, `is not a sender; accepted: ${mailboxAccepts}`)
   .meta({ accepts: mailboxAccepts })
+
+const timeZoneAccepts = 'the IANA name of a time zone, such as `Europe/Berlin`'
+/** The name of a time zone. */
+export const timeZone = text
+  // The sign of an offset means the opposite to Postgres.
+  .refine((name) => isTimeZone(name) && !/^[+-]/.test(name), `is no time zone; accepted: ${timeZoneAccepts}`)
+  .meta({ accepts: timeZoneAccepts })
 
 const maxIdLength = 200
 const isStorable = (value: string): boolean => value.length <= maxIdLength && value.isWellFormed() && !/\p{Cc}/u.test(value)

@@ -3,6 +3,7 @@ import { makeDataDir } from '../embedded/data-dir.ts'
 import { startEmbeddedPostgres } from '../embedded/postgres.ts'
 import { lockFolder } from '../embedded/process-lock.ts'
 import { unprivilegedUser } from '../embedded/unprivileged-user.ts'
+import { storeBiTimeZone } from '../store/bi/bi-time-zone.ts'
 import { type Database, openDatabase } from '../store/db/database.ts'
 import { missingMigrations } from '../store/db/migrate.ts'
 import { migrateWhenAvailable } from '../store/db/migrate-when-available.ts'
@@ -77,5 +78,6 @@ export const startDatabase = async ({
     closing = true
     return database.close()
   })
+  await storeBiTimeZone(database, config.biTimeZone)
   return { database, sessionUrl, shownUrl, migrations }
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandRegistry } from '../command-registry.ts'
+import type { GrantOptions } from '../commands/grants.ts'
 
 /** Adds `tallyman migrate`, `grants` and `vacuum`. */
 export const addAdministration = ({ program, defineCommand, runAction }: CommandRegistry): void => {
@@ -15,10 +16,12 @@ export const addAdministration = ({ program, defineCommand, runAction }: Command
     'creates the roles tallyman_daemon, tallyman_erp and tallyman_bi on DATABASE_URL, and grants their rights',
   )
     .option('--print', 'only prints the SQL, for an administrator')
-    .action((options: { print?: true }, command: Command) =>
+    .option('--bi-login <name>', 'also creates a login with the role tallyman_bi, and prints its password once')
+    .option('--seller <id...>', 'restricts this login to these sellers; default: all')
+    .action((options: GrantOptions, command: Command) =>
       runAction(command, async (context) => {
         const { runGrants } = await import('../commands/grants.ts')
-        await runGrants(context, options.print === true)
+        await runGrants(context, options)
       }),
     )
   defineCommand(

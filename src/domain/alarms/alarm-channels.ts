@@ -1,5 +1,6 @@
 import { TZDate } from '@date-fns/tz'
 import { z } from 'zod'
+import { isTimeZone } from '../values/time-zone.ts'
 import { type AlarmConcern, type AlarmKind, type AlarmSeverity, alarmKinds, findAlarmRule } from './alarm-rules.ts'
 
 // Rules of the channels to which alarms are sent: which alarms, when, and when again after a failure.
@@ -13,15 +14,6 @@ export type ChannelKind = (typeof channelKinds)[number]
 export const channelStates = ['active', 'paused'] as const
 /** One of {@link channelStates}. */
 export type ChannelState = (typeof channelStates)[number]
-
-const isTimeZone = (name: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    // The only error is a RangeError for an unknown name.
-    return false
-  }
-}
 
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 08:00')
 const endOfDay = z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, 'must be a time such as 18:00, at most 24:00')
