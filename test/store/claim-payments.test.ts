@@ -209,6 +209,10 @@ describe('an inbound shipment that is short', () => {
     await review()
     await reviewClaimDeadlines(stage.database, claimWindows)
     expect(await list()).toMatchObject([{ state: 'expired', units: 3 }])
+    expect(await review()).toBe(0)
+    // The window is made longer: the claim can be filed after all.
+    await reviewInboundClaims(stage.database, { ...claimWindows, inboundMs: 60 * dayMs })
+    expect(await list()).toMatchObject([{ state: 'open', units: 3 }])
     await receive('3', 'A', 3, 2)
     await review()
     expect(await list()).toMatchObject([{ state: 'withdrawn', units: 0 }])

@@ -176,4 +176,8 @@ test('deadlines are counted from the end of the month, for returns from the day 
   expect((await list({ byDeadline: true })).map(({ kind }) => kind)).toEqual(['lost', 'returned'])
   await reviewClaimDeadlines(stage.database, { ...claimWindows, inventoryMs: dayMs })
   expect(await list({ kind: 'lost' })).toMatchObject([{ state: 'expired', stateBy: 'report' }])
+  expect(await reviewClaimDeadlines(stage.database, { ...claimWindows, inventoryMs: dayMs })).toBe(0)
+  // The windows are made longer: both claims can be filed after all.
+  expect(await reviewClaimDeadlines(stage.database, windows)).toBe(2)
+  expect(await list({ kind: 'lost' })).toMatchObject([{ state: 'open', stateBy: 'report', deadline: deadlines['lost'] }])
 })

@@ -214,13 +214,22 @@ export const decideClaim = async (
   return (await readClaimItem(tx, id)) ?? 'not-found'
 }
 
-/** Sets the deadlines of open claims for units of months, and expires claims that were not filed in time. Returns the number of changed claims. */
+/** SQL: claims `c` whose deadline may be in the future: open ones, and those that a longer window opens again; parameters $1 and $2: the windows. */
+const mayBeDue = `(c.state = 'open' OR c.state = 'expired' AND c.kind <> 'inbound'
+  AND c.month > now() - make_interval(secs => greatest($1::float8, $2::float8) / 1000) - interval '33 days')`
+
+/**
+ * Sets the deadlines of claims for units of months, expires claims that were not filed in time, and opens expired ones again whose window was made longer. Returns
+ * the number of changed claims.
+ */
 export const reviewClaimDeadlines = async (
   sql: SqlRunner,
   { inventoryMs, returnsMs }: Pick<ClaimWindows, 'inventoryMs' | 'returnsMs'>,
 ): Promise<number> => {
   const sellers = await sql.query<{ sellerId: string }>(
-    `SELECT DISTINCT seller_id AS "sellerId" FROM warehouse.claims WHERE state = 'open'`,
+    `SELECT DISTINCT seller_id AS "sellerId" FROM warehouse.claims c WHERE ${mayBeDue}`,
+    inventoryMs,
+    returnsMs,
   )
   const byZone = Map.groupBy(sellers, ({ sellerId }) => sql.findVocabulary(sellerId).calendar.zone)
   let changed = 0
@@ -229,20 +238,19 @@ export const reviewClaimDeadlines = async (
       `WITH due AS (
          SELECT c.id, CASE WHEN c.kind = 'inbound' THEN c.deadline WHEN c.kind = 'returned'
            THEN (coalesce((SELECT min(d.earliest_day) FROM warehouse.inventory_discrepancies d WHERE d.seller_id = c.seller_id AND d.sku = c.sku
-             AND d.month = c.month AND d.kind = 'returned' AND d.state = 'open'), c.month)::timestamp AT TIME ZONE $2::text)
-             + make_interval(secs => $4::float8 / 1000)
-           ELSE ((c.month + interval '1 month') AT TIME ZONE $2::text) + make_interval(secs => $3::float8 / 1000) END AS deadline
-         FROM warehouse.claims c WHERE c.seller_id = ANY ($1::text[]) AND c.state = 'open'
-       )
-       UPDATE warehouse.claims c SET deadline = d.deadline, changed_at = now(),
-         state = CASE WHEN d.deadline <= now() THEN 'expired' ELSE c.state END,
-         state_by = CASE WHEN d.deadline <= now() THEN 'report' ELSE c.state_by END,
-         state_changed_at = CASE WHEN d.deadline <= now() THEN now() ELSE c.state_changed_at END
-       FROM due d WHERE c.id = d.id AND (c.deadline IS DISTINCT FROM d.deadline OR d.deadline <= now())`,
-      ofZone.map(({ sellerId }) => sellerId),
-      zone,
+             AND d.month = c.month AND d.kind = 'returned' AND d.state = 'open'), c.month)::timestamp AT TIME ZONE $4::text)
+             + make_interval(secs => $2::float8 / 1000)
+           ELSE ((c.month + interval '1 month') AT TIME ZONE $4::text) + make_interval(secs => $1::float8 / 1000) END AS deadline
+         FROM warehouse.claims c WHERE c.seller_id = ANY ($3::text[]) AND ${mayBeDue}
+       ), stated AS (SELECT id, deadline, CASE WHEN deadline <= now() THEN 'expired' ELSE 'open' END AS state FROM due)
+       UPDATE warehouse.claims c SET deadline = d.deadline, changed_at = now(), state = d.state,
+         state_by = CASE WHEN d.state <> c.state THEN 'report' ELSE c.state_by END,
+         state_changed_at = CASE WHEN d.state <> c.state THEN now() ELSE c.state_changed_at END
+       FROM stated d WHERE c.id = d.id AND (c.deadline IS DISTINCT FROM d.deadline OR c.state <> d.state)`,
       inventoryMs,
       returnsMs,
+      ofZone.map(({ sellerId }) => sellerId),
+      zone,
     )
   }
   return changed

@@ -2,6 +2,9 @@ import type { ClaimWindows } from '../../domain/inventory/claim-states.ts'
 import type { SqlRunner } from '../db/database.ts'
 import { selectLastUnitPrices } from '../orders/unit-price.ts'
 
+// Units are missing again, or the shipment was delivered later than known before, or the window was made longer.
+const opensAgain = `(c.state = 'withdrawn' OR c.state = 'expired' AND excluded.deadline > now())`
+
 const claimQuery = `
   WITH shipment AS MATERIALIZED (
     SELECT seller_id, shipment_id, coalesce(min(delivered_at), min(first_received_at)) AS delivered_at
@@ -37,12 +40,12 @@ const claimQuery = `
     ON CONFLICT (seller_id, shipment_id, sku) WHERE shipment_id IS NOT NULL DO UPDATE
     SET units = excluded.units, month = excluded.month, unit_price = coalesce(c.unit_price, excluded.unit_price),
       value = coalesce(round(excluded.units * c.unit_price, 2), excluded.value), currency = coalesce(c.currency, excluded.currency),
-      deadline = CASE WHEN c.state IN ('open', 'withdrawn') THEN excluded.deadline ELSE c.deadline END, changed_at = now(),
-      state = CASE WHEN c.state = 'withdrawn' THEN 'open' ELSE c.state END,
-      state_by = CASE WHEN c.state = 'withdrawn' THEN 'report' ELSE c.state_by END,
-      state_changed_at = CASE WHEN c.state = 'withdrawn' THEN now() ELSE c.state_changed_at END
+      deadline = CASE WHEN c.state IN ('open', 'withdrawn', 'expired') THEN excluded.deadline ELSE c.deadline END, changed_at = now(),
+      state = CASE WHEN ${opensAgain} THEN 'open' ELSE c.state END,
+      state_by = CASE WHEN ${opensAgain} THEN 'report' ELSE c.state_by END,
+      state_changed_at = CASE WHEN ${opensAgain} THEN now() ELSE c.state_changed_at END
     WHERE (c.units, c.month) IS DISTINCT FROM (excluded.units, excluded.month) OR (c.unit_price IS NULL AND excluded.unit_price IS NOT NULL)
-      OR (c.state IN ('open', 'withdrawn') AND c.deadline IS DISTINCT FROM excluded.deadline)
+      OR (c.state IN ('open', 'withdrawn', 'expired') AND c.deadline IS DISTINCT FROM excluded.deadline)
     RETURNING 1
   )
   SELECT ((SELECT count(*) FROM withdrawn) + (SELECT count(*) FROM claimed))::int AS changed`
