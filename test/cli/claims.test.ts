@@ -39,6 +39,10 @@ test('a claim is listed, shown, exported, filed and closed', async () => {
     code: 1,
     messages: expect.stringContaining('There is no seller nobody.'),
   })
+  expect(await claims('export', '--month', '2025-01')).toMatchObject({
+    code: 0,
+    messages: 'no claim of 2025-01 is open; --state all exports the others\n',
+  })
   const page = await claims('export', '--month', '2026-03', '--state', 'all', '--format', 'html')
   expect(page.out).toContain('<h1>Claims for 2026-03</h1>')
   expect(page.out).toContain('<h2>2 lost of A, 2026-03</h2>')

@@ -122,5 +122,7 @@ test('the page escapes what came from the marketplace', () => {
   expect(page).toContain('<li>3 &lt; 5</li>')
   expect(page).toContain('<h2>3 missing of =1+1, &quot;A&quot;, 2026-03</h2>')
   expect(page).not.toMatch(/<script|<b>/)
+  const inbound = toEvidenceHtml('Claim 7', [{ ...evidence, sku: 'A', kind: 'inbound', shipmentId: '1WFA' }])
+  expect(inbound).toContain('<h2>3 not received of A, 2026-03</h2>')
   expect(toEvidenceHtml('Claims for 2026-03', [])).toContain('There is no such claim.')
 })

@@ -163,8 +163,13 @@ const buildPayments = (payments: readonly EvidencePayment[]): string =>
     ]),
   )
 
+const lossNames: Readonly<Record<string, string>> = { returned: 'returned and not counted', inbound: 'not received' }
+
+/** What happened to the units of a claim of this kind, as a person calls it. */
+export const nameLoss = (kind: string): string => lossNames[kind] ?? kind
+
 const buildSection = (claim: ClaimEvidence): string => {
-  const title = `${claim.units} ${claim.kind} of ${claim.sku}, ${claim.month}`
+  const title = `${claim.units} ${nameLoss(claim.kind)} of ${claim.sku}, ${claim.month}`
   const facts = [
     `Claim ${claim.id}`,
     `seller ${claim.sellerId}`,

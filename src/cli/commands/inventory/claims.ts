@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Misused } from '../../../api-client/errors.ts'
-import { type ClaimEvidence, toEvidenceCsv, toEvidenceHtml } from '../../../domain/inventory/claim-document.ts'
+import { type ClaimEvidence, nameLoss, toEvidenceCsv, toEvidenceHtml } from '../../../domain/inventory/claim-document.ts'
 import type { CliContext } from '../../context.ts'
 import { readList } from '../../output/lists.ts'
 import { count, print, printFile, printJson, printMessage, printTable } from '../../output/terminal.ts'
@@ -11,6 +11,7 @@ const claimSchema = z.looseObject({
   sku: z.string(),
   month: z.string(),
   kind: z.string(),
+  shipmentId: z.string().nullable(),
   units: z.number(),
   certainty: z.string(),
   logRead: z.boolean(),
@@ -89,7 +90,7 @@ export const listClaims = async (
       String(claim.id),
       claim.sku,
       claim.month,
-      claim.kind,
+      claim.shipmentId === null ? claim.kind : `${claim.kind} ${claim.shipmentId}`,
       String(claim.units),
       claim.value === null ? '' : `${claim.value} ${claim.currency ?? ''}`,
       claim.logRead ? claim.certainty : `${claim.certainty}, log pending`,
@@ -148,7 +149,10 @@ export const showClaim = async ({ terminal, daemon }: CliContext, id: string): P
   const [evidence] = items
   if (terminal.json) return printJson(terminal, { claim, evidence })
   const worth = claim.value === null ? '' : `, worth ${claim.value} ${claim.currency ?? ''}`
-  print(terminal, `claim ${claim.id}: ${claim.units} ${claim.kind} of ${claim.sku} in ${claim.month}${worth}; ${claim.state}`)
+  print(
+    terminal,
+    `claim ${claim.id}: ${claim.units} ${nameLoss(claim.kind)} of ${claim.sku} in ${claim.month}${worth}; ${claim.state}`,
+  )
   if (claim.filedUnits !== null) {
     const reference = claim.reference === null ? '' : ` as ${claim.reference}`
     const paid = claim.paidAmount === null ? '' : `; paid ${claim.paidAmount} ${claim.currency ?? ''}`
@@ -211,6 +215,10 @@ export const exportClaims = async (
       ? await daemon.get('/v1/claims/evidence', evidenceSchema, { query: { month, sellerId, state } })
       : await daemon.get(`/v1/claims/${encodeURIComponent(id)}/evidence`, evidenceSchema)
   if (terminal.json) return printJson(terminal, { items })
+  if (items.length === 0) {
+    const found = state === 'all' ? `no claim of ${month}` : `no claim of ${month} is ${state}; --state all exports the others`
+    printMessage(terminal, found)
+  }
   const title = id === null ? `Claims for ${month}` : `Claim ${id}`
   printFile(terminal, format === 'csv' ? toEvidenceCsv(items) : toEvidenceHtml(title, items))
 }
