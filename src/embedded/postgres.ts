@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { errorMessage } from '../util/error-message.ts'
-import { freePort } from '../util/net/free-port.ts'
+import { freePort, isPortFree } from '../util/net/free-port.ts'
 import { buildAddress, buildShownAddress, sharedFolder } from './address.ts'
 import { type BoundedLog, openBoundedLog } from './bounded-log.ts'
 import { makeDataDir, pathExists } from './data-dir.ts'
@@ -111,6 +111,21 @@ const findFolder = async (dataDir: string, user: SystemUser | null, say: (line: 
   const shared = sharedFolder(folder)
   say(`Postgres runs as user ${user.name}, who cannot reach ${dataDir}: its data is kept in ${shared}`)
   return shared
+}
+
+/** File of the folder with the port of the server, in digits. */
+export const portFile = 'postgres.port'
+
+/** The port of the last start, so that addresses in BI tools and scripts stay valid; another one if a program has taken it. */
+const choosePort = async (file: string, say: (line: string) => void): Promise<number> => {
+  const kept = (await pathExists(file)) ? Number(await readFile(file, 'utf8')) : 0
+  if (Number.isInteger(kept) && kept > 0 && kept < 65_536) {
+    if (await isPortFree(kept)) return kept
+    say(`port ${kept} of the embedded Postgres is in use by another program; it has another port from now on`)
+  }
+  const port = await freePort()
+  await writeFile(file, `${port}\n`, { mode: 0o600 })
+  return port
 }
 
 interface ServerParts extends ClusterParts {
@@ -232,7 +247,7 @@ const shutDown = async (child: ChildProcess | null): Promise<void> => {
 }
 
 /**
- * Starts a Postgres in `dataDir`, created at first use, on a free port of the loopback interface, with a generated password. It has a separate
+ * Starts a Postgres in `dataDir`, created at first use, on a port of the loopback interface that it keeps, with a generated password. It has a separate
  * process group, so signals for the daemon do not reach it; it is restarted if it dies, and ends when the daemon ends, for any reason.
  * The caller holds the folder's lock (`lockFolder`). As root it runs under an unprivileged user.
  * @throws Error with advice when there is no Postgres for this machine or it does not start
@@ -264,7 +279,7 @@ export const startEmbeddedPostgres = async ({
   const passFile = `${folder}/postgres.pgpass`
   await writeFile(passFile, `*:*:*:tallyman:${password}\n`, { mode: 0o600 })
   const log = await openBoundedLog(`${folder}/postgres.log`, { say })
-  const port = await freePort()
+  const port = await choosePort(`${folder}/${portFile}`, say)
   const server = new PostgresServer({ ...parts, port, password, log, settings, say })
   await server.launch()
   return {

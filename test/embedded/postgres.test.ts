@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
@@ -50,6 +51,27 @@ describe('startEmbeddedPostgres', () => {
     running.length = 0
     const second = await start()
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
+  })
+
+  test('keeps its address over restarts, and says so when another program has its port', async () => {
+    const first = await start()
+    await first.stop()
+    const second = await start()
+    expect(second.url).toBe(first.url)
+    await second.stop()
+    running.length = 0
+    const { port } = new URL(second.url)
+    const intruder = createServer().listen(Number(port), '127.0.0.1')
+    await once(intruder, 'listening')
+    try {
+      const third = await start()
+      expect(new URL(third.url).port).not.toBe(port)
+      expect(said.join('\n')).toContain(`port ${port} of the embedded Postgres is in use by another program`)
+      await third.stop()
+      expect((await start()).url).toBe(third.url)
+    } finally {
+      intruder.close()
+    }
   })
 
   test('starts over the lock file of a server that is gone', async () => {

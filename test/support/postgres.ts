@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts'
+import { portFile, startEmbeddedPostgres } from '../../src/embedded/postgres.ts'
 import { migrate } from '../../src/store/db/migrate.ts'
 
 /** A Postgres of the tests' own, in a temporary folder. */
@@ -65,6 +65,8 @@ export const readCopy = async (cluster: string): Promise<string> => {
   const folder = await makeFolder()
   // With owners and modes, which Postgres insists on.
   await promisify(execFile)('cp', ['-a', `${cluster}/.`, folder])
+  // Each copy has a port of its own.
+  await rm(path.join(folder, portFile), { force: true })
   return folder
 }
 

@@ -12,6 +12,21 @@ export const freePort = async (): Promise<number> => {
   return address.port
 }
 
+/** Whether no program listens on a port of the loopback interface. Another program may take it before the caller does. */
+export const isPortFree = async (port: number): Promise<boolean> => {
+  const server = createServer()
+  try {
+    server.listen({ host: '127.0.0.1', port, exclusive: true })
+    await once(server, 'listening')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES')) return false
+    throw error
+  }
+  server.close()
+  await once(server, 'close')
+  return true
+}
+
 /** The listening address is not available. */
 export class AddressUnavailable extends Error {
   override readonly name = 'AddressUnavailable'
