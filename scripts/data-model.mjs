@@ -1,8 +1,10 @@
-// Writes docs/data-model.md and the diagram beside it from prisma/schema.prisma, and the views and comments of a migrated database.
+// Writes docs/data-model.md and the diagram beside it from prisma/schema.prisma, and the views and comments of a migrated database. Writes the sources of
+// deploy/bi/dbt from the same comments.
 // Usage: node scripts/data-model.mjs [folder] [address of the database; default: one of its own]
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
+import { stringify } from 'yaml'
 import { startTestPostgres } from '../test/support/postgres.ts'
 
 const folder = process.argv[2] ?? path.resolve(import.meta.dirname, '../docs')
@@ -214,3 +216,58 @@ ${sections('tallyman')}`
 
 writeFileSync(path.join(folder, 'data-model.md'), `${page.trimEnd()}\n`)
 writeFileSync(path.join(folder, 'data-model.svg'), svg)
+
+// ── the sources of dbt ──────────────────────────────────────────────────────────────────────────────────
+
+/** The grain of each view for BI, and columns with a closed set of values. */
+const biViews = {
+  sales_daily: { grain: ['seller_id', 'day', 'sku', 'currency'], required: ['seller_id', 'units'] },
+  refunds: { grain: ['seller_id', 'purchase_order_id', 'line_number', 'position'], required: ['seller_id', 'amount'] },
+  parcels: { grain: ['seller_id', 'purchase_order_id', 'line_number', 'position'], required: ['seller_id', 'units'] },
+  fulfilment_daily: { grain: ['seller_id', 'day', 'ship_node_type'], required: ['seller_id', 'units'] },
+  stock_now: { grain: ['seller_id', 'sku'], required: ['seller_id', 'sku'], values: { source: ['list', 'log'] } },
+  order_payouts: {
+    grain: ['seller_id', 'purchase_order_id', 'currency'],
+    required: ['seller_id', 'purchase_order_id'],
+    values: { state: ['pending', 'paid', 'nothing-due'] },
+  },
+  differences: {
+    grain: ['source', 'id'],
+    required: ['seller_id', 'id'],
+    values: { source: ['inventory', 'stock', 'settlement'], state: ['open', 'resolved'] },
+  },
+}
+
+const sourceColumn = ({ required, values = {} }, { column, meaning }) => {
+  const tests = [
+    ...(required.includes(column) ? ['not_null'] : []),
+    ...(column in values ? [{ accepted_values: { arguments: { values: values[column] } } }] : []),
+  ]
+  return { name: column, description: meaning, ...(tests.length > 0 && { data_tests: tests }) }
+}
+const sourceTable = ([name, view]) => {
+  const { meaning, columns } = relations.find((relation) => relation.name === `warehouse.${name}`)
+  return {
+    name,
+    description: meaning,
+    data_tests: [{ unique_rows: { arguments: { columns: view.grain } } }],
+    columns: columns.map((column) => sourceColumn(view, column)),
+  }
+}
+const sources = {
+  version: 2,
+  sources: [
+    {
+      name: 'tallyman',
+      schema: 'warehouse',
+      description: 'The views of Tallyman for BI.',
+      tables: Object.entries(biViews).map(sourceTable),
+    },
+  ],
+}
+writeFileSync(
+  process.argv[2] === undefined
+    ? path.resolve(import.meta.dirname, '../deploy/bi/dbt/models/sources.yml')
+    : path.join(folder, 'sources.yml'),
+  `# Made from the comments of the database by npm run data-model.\n${stringify(sources, { lineWidth: 0 })}`,
+)

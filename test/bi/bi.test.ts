@@ -8,6 +8,7 @@ import { cli } from '../cli/run.ts'
 import { startTestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { compileModel, compileTests, modelFiles, models, sourceTables } from './dbt-project.ts'
 
 // The views for BI on what the sandbox and the demonstration ERP make of a fresh database, read by a login that `tallyman grants` creates.
 
@@ -208,4 +209,43 @@ describe('the views add up to the tables', () => {
 test('the ten questions of docs/bi.md have answers', async () => {
   expect(questions).toHaveLength(10)
   for (const { question, sql } of questions) expect(await query(biUrl, sql), question).not.toEqual([])
+})
+
+describe('deploy/bi/dbt', () => {
+  test('its sources are the views for BI', () => {
+    expect(sourceTables.map(({ name }) => name).sort()).toEqual([...views].sort())
+  })
+
+  test('its tests pass on the sources', async () => {
+    for (const table of sourceTables)
+      for (const sql of compileTests(`warehouse.${table.name}`, table)) expect(await query(biUrl, sql), sql).toEqual([])
+  })
+
+  test('its models are built by the login in a schema of its own, have the declared columns, and pass their tests', async () => {
+    await query(url, 'CREATE SCHEMA reporting AUTHORIZATION metabase')
+    expect(models.map(({ name }) => name).sort()).toEqual([...modelFiles].sort())
+    for (const model of models) {
+      const relation = `reporting.${model.name}`
+      await query(biUrl, `CREATE TABLE ${relation} AS ${compileModel(model.name)}`)
+      const [row = {}] = await query(biUrl, `SELECT * FROM ${relation} LIMIT 1`)
+      expect(Object.keys(row), model.name).toEqual(model.columns.map(({ name }) => name))
+      for (const sql of compileTests(relation, model)) expect(await query(biUrl, sql), sql).toEqual([])
+    }
+  })
+
+  test('a test of a model finds what it is for', async () => {
+    await query(url, `CREATE TABLE public.twice AS SELECT * FROM (VALUES ('a', 'x'), ('a', 'y'), (NULL, 'x')) AS t(name, state)`)
+    const found = (column: string, test: Parameters<typeof compileTests>[1]['data_tests'][number]) => {
+      const columns = [{ name: column, description: 'A column.', data_tests: [test] }]
+      const grain = { unique_rows: { arguments: { columns: ['state', 'name'] } } }
+      return Promise.all(
+        compileTests('public.twice', { name: 'twice', description: 'A table.', data_tests: [grain], columns }).map((sql) =>
+          query(url, sql),
+        ),
+      )
+    }
+    expect(await found('name', 'not_null')).toEqual([[], [{ name: null, state: 'x' }]])
+    expect(await found('state', { accepted_values: { arguments: { values: ['x'] } } })).toEqual([[], [{ state: 'y' }]])
+    expect(await found('name', { unique_rows: { arguments: { columns: ['name'] } } })).toEqual([[], [{ name: 'a' }]])
+  })
 })

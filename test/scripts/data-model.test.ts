@@ -8,12 +8,12 @@ import { withDatabase } from '../support/database.ts'
 
 const stage = withDatabase()
 
-test('the data model and its diagram are what the schema and the comments of the database make of them: npm run data-model writes them', async () => {
+test('the data model, its diagram and the sources of dbt are what the schema and the comments of the database make of them: npm run data-model writes them', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-model-'))
   try {
     await promisify(execFile)(process.execPath, ['scripts/data-model.mjs', folder, stage.url])
-    for (const file of ['data-model.md', 'data-model.svg'])
-      expect(await readFile(path.join('docs', file), 'utf8'), file).toBe(await readFile(path.join(folder, file), 'utf8'))
+    for (const file of ['docs/data-model.md', 'docs/data-model.svg', 'deploy/bi/dbt/models/sources.yml'])
+      expect(await readFile(file, 'utf8'), file).toBe(await readFile(path.join(folder, path.basename(file)), 'utf8'))
     expect(await readFile(path.join(folder, 'data-model.md'), 'utf8')).toContain('`command_id` → `tallyman.commands`')
   } finally {
     await rm(folder, { recursive: true })
