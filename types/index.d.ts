@@ -64,6 +64,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Proposed events, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listProposals"];
+        put?: never;
+        /**
+         * Propose an event
+         * @description Nothing happens until a person approves it. An event that would be refused now is refused (422). The answer has the effect that it would have. Needs the scope `propose`.
+         */
+        post: operations["createProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/proposals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A proposed event, with the effect that it would have now
+         * @description Needs the scope `read`.
+         */
+        get: operations["getProposal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/proposals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a proposed event: it is posted
+         * @description If the event is refused now (422), the proposal stays open. The approval can be repeated: the event is accepted once. Needs the scope `operate`.
+         */
+        post: operations["approveProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/proposals/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a proposed event
+         * @description Needs the scope `operate`.
+         */
+        post: operations["rejectProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/commands": {
         parameters: {
             query?: never;
@@ -2104,7 +2188,7 @@ export interface components {
             onBehalfOf: string | null;
             /** @description Id of the key, or `API_KEY`; null: no key was needed. */
             keyId: string | null;
-            /** @description One of alarm.closed, alarm.silenced, alarm_channel.added, alarm_channel.changed, alarm_channel.removed, alarm_channel.test_requested, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, claim.decided, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.removed, seller.went_live, seller.went_shadow, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
+            /** @description One of alarm.closed, alarm.silenced, alarm_channel.added, alarm_channel.changed, alarm_channel.removed, alarm_channel.test_requested, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, claim.decided, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, proposal.added, proposal.approval_requested, proposal.rejected, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.removed, seller.went_live, seller.went_shadow, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
             action: string;
             /** @description null: no seller, or all of them. */
             sellerId: string | null;
@@ -3096,6 +3180,8 @@ export interface components {
             /** @description Open discrepancies of inventory reports. */
             discrepancies: number;
             alarms: number;
+            /** @description Proposed events that wait for a decision. */
+            proposals: number;
             /** @description Work that waits for an operator; rejections until their alarm is closed. */
             needsPerson: {
                 commandsHeld: number;
@@ -3182,7 +3268,7 @@ export interface components {
             id: string;
             /** @description Its actor in the audit. */
             name: string;
-            readonly scopes: ("read" | "events:write" | "operate")[];
+            readonly scopes: ("read" | "events:write" | "propose" | "operate")[];
             /** @description Sellers that it is bound to; null: all. */
             sellerIds: string[] | null;
             /** Format: date-time */
@@ -3199,7 +3285,7 @@ export interface components {
             id: string;
             /** @description Its actor in the audit. */
             name: string;
-            readonly scopes: ("read" | "events:write" | "operate")[];
+            readonly scopes: ("read" | "events:write" | "propose" | "operate")[];
             /** @description Sellers that it is bound to; null: all. */
             sellerIds: string[] | null;
             /** Format: date-time */
@@ -3219,7 +3305,7 @@ export interface components {
             signedIn: boolean;
             /** @description Name of the key; null: API_KEY, or no key is needed. */
             name: string | null;
-            readonly scopes: ("read" | "events:write" | "operate")[];
+            readonly scopes: ("read" | "events:write" | "propose" | "operate")[];
             /** @description Sellers that the key is bound to; null: all. */
             sellers: string[] | null;
             /** @description When the session ends; null: there is none. */
@@ -3352,6 +3438,26 @@ export interface components {
             };
             /** @description Entry of the audit; null: dry run, nothing was erased. */
             auditId: string | null;
+        };
+        Proposal: {
+            id: string;
+            sellerId: string;
+            type: string;
+            /** @description Data of the event. */
+            data: unknown;
+            /** @description Why the program proposes it. */
+            reason: string;
+            /**
+             * @description approving: approved, and its event is being posted; if that was interrupted, approve it again.
+             * @enum {string}
+             */
+            state: "open" | "approving" | "approved" | "rejected";
+            proposedBy: string;
+            /** Format: date-time */
+            proposedAt: string;
+            decidedBy: string | null;
+            decidedAt: string | null;
+            decisionReason: string | null;
         };
         /** @description `actBy`: by when the marketplace wants it, on its clock. `expectedAt`: when its request is sent; null: not within the time. */
         ForecastCommand: {
@@ -8888,6 +8994,565 @@ export interface operations {
                          * @enum {string}
                          */
                         state: "received" | "accepted" | "rejected";
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listProposals: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; opaque. */
+                cursor?: string;
+                /** @description open: not decided. */
+                state?: "open" | "all";
+                /** @description Of this seller. */
+                sellerId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Proposal"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Type of the event: `erp.order.accepted`, `erp.shipment.dispatched`, `erp.lines.unfulfillable`, `erp.credit.issued`, `erp.shipment.corrected`, `erp.return.refunded`, `erp.shipping-settings.defined`, `erp.inbound.shipped`. */
+                    type: string;
+                    /** @description Data of the event, as for `POST /v1/events`; `sellerId` is required if there are several sellers. */
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /** @description Why, for the person who decides. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        sellerId: string;
+                        type: string;
+                        /** @description Data of the event. */
+                        data: unknown;
+                        /** @description Why the program proposes it. */
+                        reason: string;
+                        /**
+                         * @description approving: approved, and its event is being posted; if that was interrupted, approve it again.
+                         * @enum {string}
+                         */
+                        state: "open" | "approving" | "approved" | "rejected";
+                        proposedBy: string;
+                        /** Format: date-time */
+                        proposedAt: string;
+                        decidedBy: string | null;
+                        decidedAt: string | null;
+                        decisionReason: string | null;
+                        forecast: components["schemas"]["EventForecast"];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        sellerId: string;
+                        type: string;
+                        /** @description Data of the event. */
+                        data: unknown;
+                        /** @description Why the program proposes it. */
+                        reason: string;
+                        /**
+                         * @description approving: approved, and its event is being posted; if that was interrupted, approve it again.
+                         * @enum {string}
+                         */
+                        state: "open" | "approving" | "approved" | "rejected";
+                        proposedBy: string;
+                        /** Format: date-time */
+                        proposedAt: string;
+                        decidedBy: string | null;
+                        decidedAt: string | null;
+                        decisionReason: string | null;
+                        /** @description null: it is decided. */
+                        forecast: components["schemas"]["EventForecast"] | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approveProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
+                    actor?: string;
+                    reason?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        state: "approved";
+                        readonly commands: string[];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found), `not-yet-known` (Not known at that time) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `seller-served` (The seller is still served), `seller-unsettled` (The seller has work that is not settled), `shadow-differs` (Orders differ from what was predicted), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body is invalid), `invalid-settings` (The settings are invalid), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rejectProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The actor for the audit; default `operator`. With a named key the actor is the name of the key, on behalf of this one. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        state: "rejected";
                     };
                 };
             };
@@ -16407,7 +17072,7 @@ export interface operations {
             content: {
                 "application/json": {
                     name: string;
-                    scopes: ("read" | "events:write" | "operate")[];
+                    scopes: ("read" | "events:write" | "propose" | "operate")[];
                     /**
                      * @description Binds the key to these sellers; null: all, also those that are added later.
                      * @default null
@@ -16725,7 +17390,7 @@ export interface operations {
                 onBehalfOf?: string;
                 /** @description With this key: its id, or `API_KEY`. */
                 keyId?: string;
-                action?: "alarm.closed" | "alarm.silenced" | "alarm_channel.added" | "alarm_channel.changed" | "alarm_channel.removed" | "alarm_channel.test_requested" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "claim.decided" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.removed" | "seller.went_live" | "seller.went_shadow" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
+                action?: "alarm.closed" | "alarm.silenced" | "alarm_channel.added" | "alarm_channel.changed" | "alarm_channel.removed" | "alarm_channel.test_requested" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "claim.decided" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "proposal.added" | "proposal.approval_requested" | "proposal.rejected" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.removed" | "seller.went_live" | "seller.went_shadow" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
                 /** @description On the subject with this id. */
                 subject?: string;
                 /** @description Done at or after this date, or date and time. */

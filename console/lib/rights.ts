@@ -7,7 +7,12 @@ export type Scope = Schemas['Session']['scopes'][number]
 /** Rights that an action or a view needs: a scope; with `all` also a key that is bound to no seller. */
 export type Needs = readonly [scope: Scope, concerns?: 'all']
 
-const labels: Readonly<Record<Scope, string>> = { read: 'read', 'events:write': 'post events', operate: 'operate' }
+const labels: Readonly<Record<Scope, string>> = {
+  read: 'read',
+  'events:write': 'post events',
+  propose: 'propose events',
+  operate: 'operate',
+}
 
 /** The scopes as text, such as `read and operate`. */
 const formatScopes = (scopes: readonly Scope[]): string => scopes.map((scope) => labels[scope]).join(' and ')

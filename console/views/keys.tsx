@@ -14,6 +14,7 @@ type Key = Schemas['Key']
 const scopes = [
   ['read', 'Read'],
   ['events:write', 'Post events'],
+  ['propose', 'Propose events to a person'],
   ['operate', 'Operate: decide, change, add keys'],
 ] as const
 

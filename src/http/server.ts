@@ -24,7 +24,8 @@ import { commandRoutes } from './routes/commands.ts'
 import { completenessRoutes } from './routes/completeness.ts'
 import { driftRoutes } from './routes/drift.ts'
 import { erasureRoutes } from './routes/erasures.ts'
-import { eventRoutes } from './routes/events.ts'
+import { eventRoutes } from './routes/events/events.ts'
+import { proposalRoutes } from './routes/events/proposals.ts'
 import { forecastRoutes } from './routes/forecast.ts'
 import { healthRoutes } from './routes/health.ts'
 import { claimRoutes } from './routes/inventory/claims.ts'
@@ -223,6 +224,7 @@ const apiRoutes = (app: App, parts: RouteParts): void => {
   refuseUnknownParameters(app)
   nameOperations(app)
   eventRoutes(app, parts)
+  proposalRoutes(app, parts)
   notificationRoutes(app, parts)
   commandRoutes(app, parts)
   orderRoutes(app, parts)

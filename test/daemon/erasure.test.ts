@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
 import { markedColumns } from '../../src/store/privacy/personal-data.ts'
 import { cli } from '../cli/run.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
@@ -108,6 +109,19 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   }
   expect(await post(daemon, { id: 'ship', type: 'erp.shipment.dispatched', data: { ...order, parcels: [parcel] } })).toBe(202)
   await commandsSettled()
+  // A proposed event, which a person rejects; both name the buyer.
+  const call = async (path: string, body: object) => {
+    const answer = await daemon.call('POST', path, body)
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
+    return answer.body
+  }
+  const proposal = {
+    type: 'erp.shipment.dispatched',
+    data: { ...order, parcels: [{ ...parcel, trackingNumber: '1Z0009', lines: [{ lineNumber: '2', quantity: 1 }] }] },
+    reason: `${buyer.name} waits for it`,
+  }
+  const { id: proposalId } = z.object({ id: z.string() }).parse(await call('/v1/proposals', proposal))
+  await call(`/v1/proposals/${proposalId}/reject`, { reason: `${buyer.name} does not want it`, actor: 'Ada' })
   const echo = {
     code: 'INVALID_REQUEST_CONTENT.GMP_ORDER_API',
     field: 'data',

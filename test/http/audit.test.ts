@@ -38,7 +38,7 @@ beforeAll(async () => {
     `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at)
      VALUES ('s-1', 'orders', '\\x01', '[]', 'no key', now())`,
   )
-  const made = await call(apiKey, 'POST', '/v1/keys', { name: 'ada', scopes: ['operate', 'read'] })
+  const made = await call(apiKey, 'POST', '/v1/keys', { name: 'ada', scopes: ['operate', 'read', 'propose'] })
   ada = textAt(made.body, 'key')
   adaId = textAt(made.body, 'id')
   webhookId = textAt((await call(apiKey, 'POST', '/v1/webhooks', { url: 'https://shop.example/first' })).body, 'id')
@@ -206,6 +206,24 @@ const acts: readonly Act[] = [
   ['POST /v1/webhooks/{id}/redeliver', () => `${hook()}/redeliver`, { ids: ['1'] }, { action: 'webhook.redelivered' }],
   ['POST /v1/webhooks/{id}/test', () => `${hook()}/test`, undefined, { action: 'webhook.test_requested' }],
   ['DELETE /v1/webhooks/{id}', hook, undefined, { action: 'webhook.removed' }],
+  [
+    'POST /v1/proposals',
+    () => '/v1/proposals',
+    { type: 'erp.order.accepted', data: { sellerId: 's-1', purchaseOrderId: '1001' }, reason: 'it is in stock' },
+    { action: 'proposal.added', sellerId: 's-1', details: { type: 'erp.order.accepted' } },
+  ],
+  [
+    'POST /v1/proposals/{id}/approve',
+    () => `/v1/proposals/${planted.proposal}/approve`,
+    why,
+    { action: 'proposal.approval_requested', sellerId: 's-1', reason: 'by the test', onBehalfOf: 'kim' },
+  ],
+  [
+    'POST /v1/proposals/{id}/reject',
+    () => `/v1/proposals/${Number(planted.proposal) + 1}/reject`,
+    why,
+    { action: 'proposal.rejected', sellerId: 's-1', reason: 'by the test', onBehalfOf: 'kim' },
+  ],
   [
     'POST /v1/alarm-channels',
     () => '/v1/alarm-channels',

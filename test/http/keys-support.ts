@@ -20,6 +20,7 @@ export interface Planted {
   readonly alarm: string
   readonly campaign: string
   readonly claim: string
+  readonly proposal: string
 }
 
 const findId = async (database: Database, sql: string, ...parameters: readonly unknown[]): Promise<string> => {
@@ -109,6 +110,13 @@ export const plant = async (
       sellerId,
     ),
     campaign,
+    proposal: await findId(
+      database,
+      `INSERT INTO tallyman.event_proposals (seller_id, type, data, reason, proposed_by)
+       VALUES ($1, 'erp.inbound.shipped', $2::jsonb, 'it left today', 'assistant') RETURNING id`,
+      sellerId,
+      JSON.stringify({ sellerId, shipmentId: '2WFA', shippedAt: '2026-03-01T10:00:00Z', lines: [{ sku: 'A', quantity: 1 }] }),
+    ),
     claim: await findId(database, 'SELECT id FROM warehouse.claims WHERE seller_id = $1 ORDER BY id LIMIT 1', sellerId),
   }
 }

@@ -446,6 +446,16 @@ describe('a key that is bound to a seller', () => {
     ['GET /v1/syncs/{resource}/runs', () => '/v1/syncs/orders/runs?sellerId=s-2', undefined, 403],
     ['POST /v1/syncs/{resource}/run', () => '/v1/syncs/orders/run', { sellerId: 's-2' }, 403],
     ['GET /v1/targets', () => '/v1/targets?sellerId=s-2', undefined, 403],
+    ['GET /v1/proposals', () => '/v1/proposals?sellerId=s-2', undefined, 403],
+    ['GET /v1/proposals/{id}', () => `/v1/proposals/${theirs.proposal}`, undefined, 404],
+    [
+      'POST /v1/proposals',
+      () => '/v1/proposals',
+      { type: 'erp.order.accepted', data: { purchaseOrderId: '2002', sellerId: 's-2' }, reason: 'why not' },
+      403,
+    ],
+    ['POST /v1/proposals/{id}/approve', () => `/v1/proposals/${theirs.proposal}/approve`, why, 404],
+    ['POST /v1/proposals/{id}/reject', () => `/v1/proposals/${theirs.proposal}/reject`, why, 404],
     ['GET /v1/alarm-channels', () => '/v1/alarm-channels', undefined, 403],
     ['POST /v1/alarm-channels', () => '/v1/alarm-channels', { name: 'x', kind: 'slack', url: 'https://hooks.example/x' }, 403],
     ['GET /v1/alarm-channels/{id}', () => '/v1/alarm-channels/ch_1', undefined, 403],
@@ -471,7 +481,8 @@ describe('a key that is bound to a seller', () => {
     if (status === 404) {
       // As where there is no such thing at all, but for its name.
       const [, id = ''] =
-        /\/([^/?]+)(?:\/(?:resolve|silence|confirm|reject|retry|decide|dismiss|replay|reveal|evidence))?$/.exec(path()) ?? []
+        /\/([^/?]+)(?:\/(?:resolve|approve|silence|confirm|reject|retry|decide|dismiss|replay|reveal|evidence))?$/.exec(path()) ??
+        []
       const nothing = await send(server, bound, name.split(' ')[0] ?? '', path().replace(id, '999999999'), body)
       expect({ ...membersAt(answer.body), correlationId: '', instance: '' }).toEqual({
         ...membersAt(nothing.body),

@@ -1,5 +1,5 @@
-/** What a key may be used for: reading, posting ERP events, deciding and changing. None includes another. */
-export const scopes = ['read', 'events:write', 'operate'] as const
+/** What a key may be used for: reading, posting ERP events, proposing them to a person, deciding and changing. None includes another. */
+export const scopes = ['read', 'events:write', 'propose', 'operate'] as const
 
 /** One of {@link scopes}. */
 export type Scope = (typeof scopes)[number]

@@ -22,7 +22,7 @@ export interface Caller {
   readonly sellers: readonly string[] | null
   /** Whether the body must be signed. */
   readonly mustSign: boolean
-  /** Signed in at the console: buyers' data is masked until it is requested, and the request is audited. */
+  /** Signed in at the console, or a program that can propose events: buyers' data is masked until it is requested, and the request is audited. */
   readonly session: boolean
   /** Whether the key is still accepted; for long responses. */
   isStillAccepted(): Promise<boolean>
@@ -55,7 +55,7 @@ export const buildKeyCaller = (
   scopes: granted,
   sellers: sellerIds,
   mustSign: false,
-  session: false,
+  session: granted.includes('propose'),
   isStillAccepted,
 })
 

@@ -34,6 +34,7 @@ const nouns: Readonly<Record<OwnedThing, string>> = {
   quarantined: 'quarantined record',
   alarm: 'alarm',
   claim: 'claim',
+  proposal: 'proposal',
 }
 
 /** Checks the scope of the caller, before the body is read. @throws Problem */
@@ -95,7 +96,8 @@ const checkSellers = async (sql: SqlRunner, request: FastifyRequest): Promise<vo
     case 'command':
     case 'quarantined':
     case 'alarm':
-    case 'claim': {
+    case 'claim':
+    case 'proposal': {
       const id = readParameter(request, 'id')
       if (!mayAccessSeller(caller, await findSeller(sql, concerns, id)))
         throw new Problem('not-found', { detail: `There is no ${nouns[concerns]} ${id}.` })

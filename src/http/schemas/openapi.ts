@@ -11,6 +11,7 @@ import { changeExample, erpEventKinds, eventExample, requestExample } from './op
 /** Descriptions of the tags. */
 export const tagDescriptions = {
   events: 'Events of the ERP, and their results.',
+  proposals: 'Events that programs propose, and the decisions of people.',
   notifications: 'Webhooks of the marketplace.',
   commands: 'Commands derived from events, and decisions of an operator.',
   orders: 'Purchase orders with their units.',

@@ -826,6 +826,7 @@ export const overviewSchema = z
     quarantined: count,
     discrepancies: count.meta({ description: 'Open discrepancies of inventory reports.' }),
     alarms: count,
+    proposals: count.meta({ description: 'Proposed events that wait for a decision.' }),
     needsPerson: z
       .object({
         commandsHeld: count,

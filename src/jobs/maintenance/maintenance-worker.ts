@@ -5,6 +5,7 @@ import type { JobOutcome } from '../../queues/jobs.ts'
 import type { QueueRuntime } from '../../queues/runtime.ts'
 import type { Database } from '../../store/db/database.ts'
 import { terminateIdleSessions } from '../../store/db/held-snapshots.ts'
+import { deleteOldProposals } from '../../store/events/proposals.ts'
 import { removeExpiredSecrets } from '../../store/webhooks/webhook-endpoints.ts'
 import { reviewBehindAlarms } from '../../store/webhooks/webhook-log.ts'
 import type { AlarmChannels } from '../alarm-channels/alarm-channels.ts'
@@ -49,7 +50,8 @@ const review = async (
   const events = await reviewEvents(database, intake)
   if (events.rejected > 0) log.warn({ rejected: events.rejected }, 'events were rejected: they could not be decided')
   if (events.waiting > 0) log.warn({ waiting: events.waiting }, 'events have been waiting for long')
-  const { changes } = config.retention
+  const { changes, events: eventsKept } = config.retention
+  if (eventsKept !== 'forever') await deleteOldProposals(database, eventsKept)
   await reviewBehindAlarms(database, changes === 'forever' ? null : changes)
   await removeExpiredSecrets(database)
 }

@@ -4,6 +4,7 @@ import type { SqlRunner } from '../db/database.ts'
 import { parseEnumColumn } from '../db/enum-column.ts'
 import { buildPage, isOrAny, isWithin, type ListPage, type Period } from '../db/page.ts'
 import { alarmWaitingAfterMs, eventSellerExpression } from '../events/event-queries.ts'
+import { countUndecidedProposals } from '../events/proposals.ts'
 import { Prisma } from '../generated/client.ts'
 import { hasDeadlines, listDeadlineRules, readDeadlines, rulesJson, rulesRows, soon } from '../orders/deadlines.ts'
 import { listReturnRules, type ReturnRules, readLateReturns } from '../orders/late-returns.ts'
@@ -197,6 +198,8 @@ export interface Overview {
   /** Open discrepancies of inventory reports. */
   readonly discrepancies: number
   readonly alarms: number
+  /** Proposed events that wait for a decision. */
+  readonly proposals: number
   /** Things that need a person. Each has an open alarm, or gets one within minutes. */
   readonly needsPerson: {
     readonly commandsHeld: number
@@ -314,6 +317,7 @@ export const readOverview = async (
     quarantined: rest?.quarantined ?? 0,
     discrepancies: rest?.discrepancies ?? 0,
     alarms: open.reduce((sum, { _count }) => sum + _count, 0),
+    proposals: await countUndecidedProposals(sql, sellers),
     needsPerson: {
       commandsHeld: commands.find(({ state }) => state === 'held')?.count ?? 0,
       commandsRejected: alarmCounts.get('command-rejected') ?? 0,

@@ -368,9 +368,9 @@ const buildChangeStatements = (
   ]
 }
 
-/** Audit entries, quarantine, alarms and events. */
+/** Audit entries, quarantine, proposals, alarms and events. */
 const buildOperationStatements = (
-  { sellerId, purchaseOrderIds, commandIds, quarantinedIds, rejectedEvents }: Found,
+  { sellerId, purchaseOrderIds, returnOrderIds, commandIds, quarantinedIds, rejectedEvents }: Found,
   words: readonly string[],
   actor: string,
 ): readonly Statement[] => {
@@ -401,6 +401,19 @@ const buildOperationStatements = (
          state = CASE state WHEN 'open' THEN 'dismissed' ELSE state END
        WHERE id = ANY($1::bigint[]) AND raw_text <> '${erasedRawText}'`,
       quarantinedIds,
+      actor,
+    ],
+    [
+      'tallyman.event_proposals',
+      `UPDATE tallyman.event_proposals e SET data = ${eventWithout}, reason = '${erasedText}',
+         decision_reason = CASE WHEN e.decision_reason IS NOT NULL THEN '${erasedText}' END,
+         decided_by = coalesce(e.decided_by, $4), decided_at = coalesce(e.decided_at, now()),
+         state = CASE e.state WHEN 'open' THEN 'rejected' ELSE e.state END
+       WHERE e.seller_id = $1 AND e.reason <> '${erasedText}'
+         AND (tallyman.normal_id(e.data -> 'purchaseOrderId') = ANY($2::text[]) OR tallyman.normal_id(e.data -> 'returnOrderId') = ANY($3::text[]))`,
+      sellerId,
+      purchaseOrderIds,
+      returnOrderIds,
       actor,
     ],
     // Before the events, which still name the order and the unknown seller. The alarm of waiting events is raised again if others of that seller wait.

@@ -99,6 +99,14 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
       waits_for: ['why it waited', 'set to null'],
     },
   },
+  'tallyman.event_proposals': {
+    none: 'id seller_id type state proposed_by proposed_at decided_by decided_at',
+    buyer: {
+      data: ['data of the proposed event', 'only `purchaseOrderId` and `sellerId` are kept; an open proposal is rejected'],
+      reason: ['text from the program that proposed it', 'replaced by "erased"'],
+      decision_reason: ['text from an operator', 'replaced by "erased"'],
+    },
+  },
   'tallyman.inventory_order_marks': { none: 'seller_id changes_seq' },
   'tallyman.inventory_skus': {
     none: `seller_id sku gtin product_name source added_at log_read_up_to log_read_at log_moved_at log_due_at log_pass log_fault log_full_at

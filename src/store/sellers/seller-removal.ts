@@ -57,6 +57,7 @@ export const sellerTables = {
     'tallyman.alarms',
     'tallyman.drift',
     'tallyman.enrolments',
+    'tallyman.event_proposals',
     'tallyman.inventory_order_marks',
     'tallyman.inventory_skus',
     'tallyman.log_reasons',

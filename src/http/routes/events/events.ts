@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifySchemaCompiler } from 'fastify'
 import { type core, z } from 'zod'
-import { conflictMessage } from '../../domain/events/event-conflict.ts'
-import { readEvent } from '../../domain/events/event-reading.ts'
-import { masked } from '../../domain/values/masking.ts'
-import { listEventCommands } from '../../store/commands/command-queries.ts'
-import { listEvents } from '../../store/events/event-queries.ts'
-import { type IncomingEvent, readStoredEvent } from '../../store/events/events.ts'
-import { type App, problems } from '../app.ts'
-import { type Caller, mayAccessSeller, resolveActor, resolveSellerFilter } from '../auth/caller.ts'
-import { createSignatureCheck } from '../auth/signature.ts'
-import { type EventMode, eventMediaTypes, mayContainEvents, parseEvents, placeInBatch } from '../cloud-events.ts'
-import { maskCommand } from '../masking.ts'
-import { Problem, type ProblemFault } from '../problems.ts'
-import { cloudEventSchema, eventDataSchema } from '../schemas/event-schemas.ts'
-import { buildList, fromSchema, textFilter, toSchema } from '../schemas/lists.ts'
-import { bigintKey } from '../schemas/paging.ts'
+import { conflictMessage } from '../../../domain/events/event-conflict.ts'
+import { readEvent } from '../../../domain/events/event-reading.ts'
+import { masked } from '../../../domain/values/masking.ts'
+import { listEventCommands } from '../../../store/commands/command-queries.ts'
+import { listEvents } from '../../../store/events/event-queries.ts'
+import { type IncomingEvent, readStoredEvent } from '../../../store/events/events.ts'
+import { type App, problems } from '../../app.ts'
+import { type Caller, mayAccessSeller, resolveActor, resolveSellerFilter } from '../../auth/caller.ts'
+import { createSignatureCheck } from '../../auth/signature.ts'
+import { type EventMode, eventMediaTypes, mayContainEvents, parseEvents, placeInBatch } from '../../cloud-events.ts'
+import { maskCommand } from '../../masking.ts'
+import { Problem, type ProblemFault } from '../../problems.ts'
+import { cloudEventSchema, eventDataSchema } from '../../schemas/event-schemas.ts'
+import { buildList, fromSchema, textFilter, toSchema } from '../../schemas/lists.ts'
+import { bigintKey } from '../../schemas/paging.ts'
 import {
   actorAndReason,
   eventForecastSchema,
@@ -23,9 +23,9 @@ import {
   eventSchema,
   eventStateSchema,
   listedEventSchema,
-} from '../schemas/schemas.ts'
-import { validatorCompiler } from '../schemas/serializers.ts'
-import type { RouteParts } from './parts.ts'
+} from '../../schemas/schemas.ts'
+import { validatorCompiler } from '../../schemas/serializers.ts'
+import type { RouteParts } from '../parts.ts'
 
 const listed = buildList('events', listedEventSchema, bigintKey, {
   state: eventStateSchema.optional(),
