@@ -150,6 +150,12 @@ const settlementLines: ListedStore<StoredSettlementLine> = listedStore({
 export const settlementStore: ListedStore<StoredSettlementLine> = {
   ...settlementLines,
   store: async (tx, sellerId, observedAt, records) => {
+    // A corrected report may have the rows of other orders in these places: the orders that it no longer pays there are compared too.
+    noteOrdersOfRows(
+      tx,
+      sellerId,
+      records.map(({ key }) => key),
+    )
     const written = await settlementLines.store(tx, sellerId, observedAt, records)
     const orders = records.map(({ value: { purchaseOrderId, postedOn, reportDate } }) => ({
       purchaseOrderId,

@@ -323,3 +323,21 @@ test('a stream compares what it has read, also when another one ends at the same
   expect(await toCompare({ search: null })).toBe(0)
   expect(await toCompare({ review: 1 })).toBe(0)
 })
+
+test('one of two streams that read at the same time compares, also if their last pages have not changed', async () => {
+  const one = await bench.seller()
+  await sell(one, 6)
+  await settle(one)
+  for (let round = 0; round < 4; round += 1) {
+    // The first rows differ from what is stored, so both streams store a place there.
+    await bench.database.execute(
+      `UPDATE warehouse.settlement_lines SET raw_hash = ''::bytea WHERE seller_id = $1 AND row_number < 3
+         AND report_date = (SELECT max(report_date) FROM warehouse.settlement_lines WHERE seller_id = $1)`,
+      one.sellerId,
+    )
+    await bench.database.execute('UPDATE tallyman.settlement_orders SET waiting = false WHERE seller_id = $1', one.sellerId)
+    const settings = { ...one.deps.settings, pageSize: 2 }
+    await Promise.all([one.sync('settlements', 'recent', { settings }), one.sync('settlements', 'all', { settings })])
+    expect(await rows(one, 'SELECT FROM tallyman.settlement_orders WHERE seller_id = $1 AND NOT waiting')).toEqual([])
+  }
+})

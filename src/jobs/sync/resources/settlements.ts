@@ -43,8 +43,11 @@ const placeShape = z.union([cursorShape, z.object({ search: searchShape.nullable
 type Place = z.infer<typeof placeShape>
 type Review = WalkPage<SettlementLine, Place>
 
+/** The first two steps after the pages do nothing: the first one stores that the pages are read, the second one waits until it is stored. */
+const firstReview = -1
+
 const begin = (dates: readonly string[]): Place =>
-  dates.length === 0 ? { review: 0 } : { dates: [...dates], offset: 0, rows: 0, currency: null }
+  dates.length === 0 ? { review: firstReview } : { dates: [...dates], offset: 0, rows: 0, currency: null }
 
 /** A row is a fifth as long as an order. */
 const rowsForAnOrder = 5
@@ -129,8 +132,10 @@ const search = async (
 /** One step of comparing some orders with the rows of reports. The last one assigns reimbursements to claims. */
 const review = async ({ client, database }: StreamContext, stream: string, number: number): Promise<Review> => {
   const { sellerId } = client
-  if (await isReadByOthers(database, sellerId, stream)) return readByOthers
+  // Progress without new rows is not stored by itself, and the other stream would take this one for reading.
+  if (number === firstReview) return { answers: [], next: { review: 0 }, inSameTransaction: () => Promise.resolve() }
   if (number === 0) return { answers: [], next: { search: null } }
+  if (await isReadByOthers(database, sellerId, stream)) return readByOthers
   // The step before the first one may not be stored yet.
   const isLast = number > 1 && !(await hasSettlementOrders(database, sellerId))
   return {
