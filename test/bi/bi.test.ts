@@ -9,6 +9,7 @@ import { startTestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { compileModel, compileTests, modelFiles, models, sourceTables } from './dbt-project.ts'
+import { dashboardPanels, expandQuery, sellerQuery } from './grafana-dashboard.ts'
 
 // The views for BI on what the sandbox and the demonstration ERP make of a fresh database, read by a login that `tallyman grants` creates.
 
@@ -247,5 +248,42 @@ describe('deploy/bi/dbt', () => {
     expect(await found('name', 'not_null')).toEqual([[], [{ name: null, state: 'x' }]])
     expect(await found('state', { accepted_values: { arguments: { values: ['x'] } } })).toEqual([[], [{ state: 'y' }]])
     expect(await found('name', { unique_rows: { arguments: { columns: ['name'] } } })).toEqual([[], [{ name: 'a' }]])
+  })
+})
+
+describe('deploy/bi/grafana', () => {
+  const dayMs = 86_400_000
+  const range = {
+    from: new Date(Date.now() - 30 * dayMs),
+    to: new Date(Date.now() + 7 * dayMs),
+    sellerIds: ['sandbox-seller', "o'ther"],
+  }
+
+  test('the sellers to choose from are those of the orders', async () => {
+    expect(await query(biUrl, expandQuery(sellerQuery(), range))).toEqual([{ seller_id: 'sandbox-seller' }])
+  })
+
+  test.each(dashboardPanels())('$title', async ({ type, targets: [{ rawSql, format }] }) => {
+    const rows = await query(biUrl, expandQuery(rawSql, range))
+    expect(rows).not.toEqual([])
+    expect(format).toBe(type === 'timeseries' ? 'time_series' : 'table')
+    if (type === 'timeseries') for (const row of rows) expect(row).toHaveProperty('time', expect.any(Date))
+    // Another seller has nothing, or zeros.
+    const others = await query(biUrl, expandQuery(rawSql, { ...range, sellerIds: ['other'] }))
+    expect(others.flatMap((row) => Object.values(row)).filter((value) => value !== null && Number(value) !== 0)).toEqual([])
+  })
+
+  test('panels do not overlap, and have ids of their own', () => {
+    const panels = dashboardPanels()
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)}/${y + Math.floor(cell / w)}`),
+    )
+    expect(new Set(cells).size).toBe(cells.length)
+    expect(panels.every(({ gridPos: { x, w } }) => x + w <= 24)).toBe(true)
+  })
+
+  test('an unknown macro is found', () => {
+    expect(() => expandQuery('SELECT $__timeGroup(day, 1d)', range)).toThrow(RangeError)
   })
 })
