@@ -25,6 +25,7 @@ import { SyncView } from './views/sync.tsx'
 import { Syncs } from './views/syncs.tsx'
 import { Targets } from './views/targets.tsx'
 import { Today } from './views/today.tsx'
+import { TrendsView } from './views/trends.tsx'
 import { Webhooks, WebhookView } from './views/webhooks.tsx'
 
 /** Groups of the navigation, in their order. */
@@ -52,6 +53,7 @@ export const listNeeds = ({ needs }: View): Needs => needs ?? ['read']
 /** All views, in the order of the navigation. */
 export const views: readonly View[] = [
   { path: '/', menu: 'Overview', group: 'Work', component: Overview },
+  { path: '/console/trends', menu: 'Trends', group: 'Work', component: TrendsView },
   { path: '/console/today', menu: 'Today', group: 'Work', component: Today },
   { path: '/console/pick-list', menu: null, component: PickList },
   { path: '/console/orders', menu: 'Orders', group: 'Work', component: Orders },

@@ -1372,6 +1372,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/trends": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures of the last days, and of the days before
+         * @description Computed within minutes; within an hour where there are many orders. Days are those of BI_TIME_ZONE, the last one is today. Needs the scope `read`.
+         */
+        get: operations["getTrends"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/targets": {
         parameters: {
             query?: never;
@@ -4040,6 +4060,21 @@ export interface components {
             firstSeenAt: string;
             /** Format: date-time */
             changedAt: string;
+        };
+        Trend: {
+            /**
+             * @description `on-time`: share of the shipped units; `hours-to-ship`: mean from order to shipment; `refunds`: units; `seconds-to-confirm`: mean from event to confirmed command; `lag`: the largest of the day, over all sellers; `calls`, `calls-refused`: requests to the marketplace, and those it refused for their rate; `money-at-stake`: open differences of inventory, stock and settlements at the end of the day.
+             * @enum {string}
+             */
+            figure: "orders" | "on-time" | "hours-to-ship" | "refunds" | "seconds-to-confirm" | "lag" | "calls" | "calls-refused" | "money-at-stake";
+            /** @description A currency, or the resource of a sync; empty: nothing in particular. */
+            part: string;
+            /** @enum {string} */
+            unit: "count" | "share" | "hours" | "seconds" | "money";
+            /** @description A decimal for each of `days`; null: nothing is known of it. */
+            readonly values: (string | null)[];
+            /** @description The same for the period before. */
+            readonly previous: (string | null)[];
         };
         Webhook: {
             id: string;
@@ -15781,6 +15816,80 @@ export interface operations {
                         items: components["schemas"]["Drift"][];
                         /** @description Cursor of the next page; null on the last one. */
                         nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has invalid parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTrends: {
+        parameters: {
+            query?: {
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Number of days. */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        timeZone: string;
+                        readonly days: string[];
+                        readonly items: components["schemas"]["Trend"][];
                     };
                 };
             };

@@ -19,6 +19,14 @@ export const findDayStart = (day: string): Date | null => {
 /** The end of the day of a time in the viewer's zone; `days` later ones with it. */
 export const findDayEnd = (time: Date, days = 0): Date => new Date(time.getFullYear(), time.getMonth(), time.getDate() + 1 + days)
 
+/** The beginning of a day, as `2026-11-29`, in a time zone. */
+export const findZonedDayStart = (day: string, timeZone: string): Date => {
+  const guess = Date.parse(`${day}T00:00:00Z`)
+  // Swedish writes times as ISO 8601 does.
+  const shown = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(guess)
+  return new Date(guess - (Date.parse(`${shown.replace(' ', 'T')}Z`) - guess))
+}
+
 /** A time in the viewer's zone; a time of today without its date. */
 export const formatLocal = (time: Date, now: Date): string => {
   const timeOfDay = formatTimeOfDay(time)

@@ -9,6 +9,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { syncAddress } from '../parts/syncs.tsx'
 import { Rows } from '../parts/table.tsx'
 import { Badge, Countdown, None, Time } from '../parts/text.tsx'
+import { Trends } from '../parts/trends.tsx'
 
 /** Number of days whose orders are counted by state. */
 const days = 7
@@ -408,6 +409,10 @@ export const Overview = () => {
       <OrderStates />
       <h2>Throughput</h2>
       <Throughput />
+      <h2>
+        <a href="/console/trends">Trends</a>
+      </h2>
+      <Trends days={30} only={['orders', 'on-time', 'seconds-to-confirm']} />
       <h2>Lag of the syncs</h2>
       <Lags />
       <h2>Rate limits</h2>

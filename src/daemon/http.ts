@@ -15,7 +15,7 @@ import type { RereadAllProcesses } from '../jobs/sellers/reread-all-processes.ts
 import { SellersNotStored } from '../jobs/sellers/reread-sellers.ts'
 import type { SyncHooks } from '../jobs/sync/engine/resource.ts'
 import { createSyncsNow } from '../jobs/sync/engine/run-now.ts'
-import { backfillResources, findBackfillReach, readStreams, replayQuarantined, syncResources } from '../jobs/sync/engine/syncs.ts'
+import { backfillResources, findBackfillReach, listPaces, replayQuarantined, syncResources } from '../jobs/sync/engine/syncs.ts'
 import { readGtinReport } from '../jobs/sync/resources/gtin-report.ts'
 import type { Webhooks } from '../jobs/webhooks/webhooks.ts'
 import { decideCommand } from '../store/commands/command-decisions.ts'
@@ -96,9 +96,7 @@ export const startHttp = async (parts: HttpParts): Promise<string> => {
       }
     },
     marketplaceNow: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : new Date()),
-    paces: syncResources.flatMap((resource) =>
-      readStreams(resource, config.intervals).map(({ stream, everyMs }) => ({ resource, stream, everyMs })),
-    ),
+    paces: listPaces(config.intervals),
     budget: () => parts.budgetFigures.read(),
     forecast: (...asked) => readForecast(database, parts, ...asked),
     acceptEvents: (events, signal) => acceptEvents(intake, events, AbortSignal.any([signal])),

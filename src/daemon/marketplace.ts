@@ -7,6 +7,7 @@ import type { FindLimit, Grant, RateBudget, Wait } from '../clients/rate-limit/b
 import { type DisplaySettings, type SellerSettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config/config.ts'
 import { listSharedAccountWarnings } from '../config/shared-accounts.ts'
 import { sandboxLines, startSandboxProcess } from '../demo/sandbox-process.ts'
+import { createCallCounter } from '../jobs/monitoring/call-counter.ts'
 import { createDriftRecorder } from '../jobs/monitoring/drift-recorder.ts'
 import { openBudgets } from '../jobs/rate-limits/budgets.ts'
 import { type BudgetFigures, shareBudgetFigures } from '../jobs/rate-limits/figures.ts'
@@ -92,7 +93,7 @@ const connectSellers = (context: DaemonContext, database: DatabasePart, queues: 
     profiles,
     budget: budgets.budget,
     log,
-    hooks: { ...buildClientHooks(metrics), onDrift: drift.record },
+    hooks: { ...buildClientHooks(metrics, createCallCounter(context, database.database)), onDrift: drift.record },
     refreshTokens: createRefreshTokens({
       ...context,
       ...database,
@@ -105,8 +106,12 @@ const connectSellers = (context: DaemonContext, database: DatabasePart, queues: 
   return { sellers, findProfile, findLimit, ...budgets }
 }
 
-const buildClientHooks = (metrics: Metrics): Parameters<typeof createSellerRegistry>[0]['hooks'] => ({
+const buildClientHooks = (
+  metrics: Metrics,
+  countCall: ReturnType<typeof createCallCounter>,
+): Parameters<typeof createSellerRegistry>[0]['hooks'] => ({
   onRequest: ({ operation, sellerId, correlationId, outcome, status, durationMs }) => {
+    countCall({ sellerId, outcome })
     recordSpan(operation, {
       kind: 'client',
       durationMs,

@@ -47,6 +47,7 @@ import { shadowRoutes } from './routes/shadow.ts'
 import { stockRoutes } from './routes/stock.ts'
 import { syncRoutes } from './routes/syncs.ts'
 import { targetRoutes } from './routes/targets.ts'
+import { trendRoutes } from './routes/trends.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { nameOperations } from './schemas/openapi.ts'
 import { refuseUnknownParameters } from './schemas/parameters.ts'
@@ -245,6 +246,7 @@ const apiRoutes = (app: App, parts: RouteParts): void => {
   stockRoutes(app, parts)
   settlementRoutes(app, parts)
   driftRoutes(app, parts)
+  trendRoutes(app, parts)
   targetRoutes(app, parts)
   alarmRoutes(app, parts)
   alarmChannelRoutes(app, parts)

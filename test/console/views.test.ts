@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { readFindings, readFlaws } from './page-checks.ts'
 import { dispatchUnit, holdShipment, placeOrder, type Scene, setScene, trackingNumber } from './scene.ts'
 import { type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
@@ -169,6 +170,22 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await context.close()
   })
 
+  test('shows figures by day as charts and as tables, whose days lead to their rows', async () => {
+    await eventually(async () => {
+      const answer = await (await stage.call('GET', '/v1/trends?days=7')).text()
+      expect(answer).toMatch(/"figure":"orders"[^}]*"values":\[[^\]]*"[1-9]/)
+    }, 90_000)
+    const { page, context, faults } = await stage.open('/console/trends?days=7')
+    const orders = page.getByRole('region', { name: 'Orders', exact: true })
+    await orders.locator('canvas').waitFor()
+    await orders.getByText('As a table').click()
+    expect(await orders.getByRole('row').count()).toBe(8)
+    await orders.getByRole('row').last().getByRole('link').click()
+    await page.getByRole('table', { name: 'Orders' }).getByText(scene.shippedOrder).waitFor()
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
   test('saves a list as CSV, with its filters', async () => {
     const { page, context } = await stage.open('/console/orders?sku=KETTLE')
     const [download] = await Promise.all([
@@ -184,6 +201,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
 
   test.each<readonly [string, (scene: Scene) => string]>([
     ['the overview', () => '/'],
+    ['trends', () => '/console/trends'],
     ['the pick list', () => '/console/pick-list?until=all'],
     ['to do today', () => '/console/today'],
     ['orders', () => '/console/orders'],

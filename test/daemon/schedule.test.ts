@@ -26,7 +26,7 @@ describe('the schedule', () => {
   })
 
   test('has a scheduler for each task of maintenance', () => {
-    const tasks = ['trim', 'review', 'named-orders', 'alarms', 'marketplace-status']
+    const tasks = ['trim', 'review', 'named-orders', 'alarms', 'figures', 'marketplace-status']
     expect(maintenanceSchedulers.map(({ job }) => job.data)).toEqual(tasks.map((task) => ({ task })))
   })
 })

@@ -410,6 +410,7 @@ describe('a key that is bound to a seller', () => {
     ['GET /v1/orders/{purchaseOrderId}', () => `/v1/orders/${theirs.order}`, undefined, 404],
     ['POST /v1/orders/{purchaseOrderId}/reveal', () => `/v1/orders/${theirs.order}/reveal`, undefined, 404],
     ['GET /v1/overview', () => '/v1/overview', undefined, 200],
+    ['GET /v1/trends', () => '/v1/trends', undefined, 200],
     ['GET /v1/throughput', () => '/v1/throughput', undefined, 200],
     ['GET /v1/budget', () => '/v1/budget', undefined, 200],
     ['GET /v1/budget/operations', () => '/v1/budget/operations', undefined, 200],

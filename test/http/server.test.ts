@@ -443,6 +443,7 @@ describe('the OpenAPI document', () => {
       'get /v1/syncs/{resource}/runs',
       'get /v1/targets',
       'get /v1/throughput',
+      'get /v1/trends',
       'get /v1/webhooks',
       'get /v1/webhooks/{id}',
       'get /v1/webhooks/{id}/deliveries',

@@ -15,6 +15,7 @@ import { reviewEvents } from '../events/review.ts'
 import type { SellerRegistry } from '../sellers/registry.ts'
 import type { PolledStream } from '../sync/engine/poll.ts'
 import { type MarketplaceStatusParts, readMarketplaceStatuses } from './marketplace-status.ts'
+import { noteFigures } from './note-figures.ts'
 import { noteNamedOrders } from './note-named-orders.ts'
 import { runRetention } from './retention.ts'
 import { reviewAlarms } from './review-alarms.ts'
@@ -26,7 +27,7 @@ const maxTurns = 10_000
 
 /** Dependencies of maintenance. */
 export interface MaintenanceWorkerParts extends MarketplaceStatusParts {
-  readonly config: Pick<Config, 'settleTimeMs' | 'retention' | 'biIdleTransactionMs' | 'claimWindows'>
+  readonly config: Pick<Config, 'settleTimeMs' | 'retention' | 'biIdleTransactionMs' | 'claimWindows' | 'intervals'>
   readonly database: Database
   readonly metrics: Pick<Metrics, 'retentionRemoved'>
   /** Names this process in passes of the retention. */
@@ -97,6 +98,10 @@ export const registerMaintenanceWorker = (parts: MaintenanceWorkerParts): void =
       if (task === 'trim') return trim(parts, signal, log)
       if (task === 'named-orders') {
         await noteNamedOrders(parts.database, parts.sellers.ids(), new Date())
+        return { done: true }
+      }
+      if (task === 'figures') {
+        await noteFigures(parts.database, parts.config.intervals, new Date())
         return { done: true }
       }
       if (task === 'marketplace-status') {

@@ -8,6 +8,8 @@ const reviewIntervalMs = 300_000
 const namedIntervalMs = 3_600_000
 /** Interval of the check whether the marketplace's status is to be read: an alarm that was just raised needs it. */
 const statusIntervalMs = 60_000
+/** Interval at which the lags of the syncs are noted for trends. */
+const figuresIntervalMs = 60_000
 /** Interval of the check of deadlines. */
 const alarmIntervalMs = 60_000
 
@@ -17,5 +19,6 @@ export const maintenanceSchedulers: readonly Scheduler[] = [
   { job: { name: 'maintenance.run', data: { task: 'review' } }, everyMs: reviewIntervalMs },
   { job: { name: 'maintenance.run', data: { task: 'named-orders' } }, everyMs: namedIntervalMs },
   { job: { name: 'maintenance.run', data: { task: 'alarms' } }, everyMs: alarmIntervalMs },
+  { job: { name: 'maintenance.run', data: { task: 'figures' } }, everyMs: figuresIntervalMs },
   { job: { name: 'maintenance.run', data: { task: 'marketplace-status' } }, everyMs: statusIntervalMs },
 ]

@@ -87,6 +87,7 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
       record_id: 'id of an erased customer order, purchase order or return; kept: later records of it are redacted',
     },
   },
+  'tallyman.daily_figures': { none: 'seller_id day figure part total weight changed_at' },
   'tallyman.drift': { none: 'id seller_id operation kind path value example count first_seen_at last_seen_at' },
   'tallyman.erp_event': {
     none: 'sequence body_hash status received_at processed_at due_at data_removed_at trace',

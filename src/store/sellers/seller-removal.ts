@@ -55,6 +55,7 @@ export const sellerTables = {
   ],
   bookkeeping: [
     'tallyman.alarms',
+    'tallyman.daily_figures',
     'tallyman.drift',
     'tallyman.enrolments',
     'tallyman.event_proposals',

@@ -54,6 +54,10 @@ export const readStreams = (resource: string, intervals: Intervals = {}): readon
   })
 }
 
+/** The scheduled streams of all resources with their intervals by these settings. */
+export const listPaces = (intervals: Intervals): readonly (StreamInterval & { readonly resource: string })[] =>
+  resources.flatMap(({ name: resource }) => readStreams(resource, intervals).map((stream) => ({ resource, ...stream })))
+
 /** The operation and the page size of a stream; null: there is no such stream. */
 export const findOperation = (
   resource: string,
