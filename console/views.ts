@@ -17,6 +17,7 @@ import { OrderView } from './views/order.tsx'
 import { Orders } from './views/orders.tsx'
 import { Overview } from './views/overview.tsx'
 import { PickList } from './views/pick-list.tsx'
+import { Proposals } from './views/proposals.tsx'
 import { Quarantine } from './views/quarantine.tsx'
 import { Sellers } from './views/sellers.tsx'
 import { Settings } from './views/settings.tsx'
@@ -60,6 +61,7 @@ export const views: readonly View[] = [
   { path: '/console/orders/:sellerId/:purchaseOrderId', menu: null, component: OrderView },
   { path: '/console/commands', menu: 'Commands', group: 'Work', component: Commands },
   { path: '/console/commands/:id', menu: null, component: CommandView },
+  { path: '/console/proposals', menu: 'Proposals', group: 'Work', component: Proposals },
   { path: '/console/alarms', menu: 'Alarms', group: 'Work', component: Alarms },
   { path: '/console/syncs', menu: 'Syncs', group: 'Data', component: Syncs },
   { path: '/console/completeness', menu: null, component: Completeness },

@@ -14,10 +14,11 @@ interface OpenCount {
 const useOpenCounts = (): ReadonlyMap<string, OpenCount> => {
   const overview = useOverview().data
   if (overview === undefined) return new Map()
-  const { orders, needsPerson, alarms } = overview
+  const { orders, needsPerson, alarms, proposals } = overview
   return new Map([
     ['Today', { value: orders.dueBy ?? 0, label: 'due today or late', tone: orders.late > 0 ? 'bad' : 'warn' }],
     ['Commands', { value: needsPerson.commandsHeld, label: 'held', tone: 'bad' }],
+    ['Proposals', { value: proposals, label: 'to decide', tone: 'warn' }],
     ['Alarms', { value: alarms, label: 'open', tone: 'warn' }],
   ])
 }

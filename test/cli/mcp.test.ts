@@ -7,6 +7,7 @@ import { buildReadRequest, buildReadTools } from '../../src/cli/mcp/read-tools.t
 import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/process.ts'
 import { type Rig, startRig } from './rig.ts'
+import { cli } from './run.ts'
 
 const parameter = (name: string, place: string, more: object = {}) => ({ name, in: place, schema: { type: 'string' }, ...more })
 const json = { 200: { content: { 'application/json': {} } } }
@@ -70,12 +71,14 @@ describe('an agent', () => {
   beforeAll(async () => {
     rig = await startRig()
     await rig.sandbox.place({ lines: [{ lineNumber: '1', sku: 'TEA', quantity: 2, unitPrice: '4.00' }] })
+    const scopes = ['--scope', 'read', 'propose', '--reason', 'a test']
+    const { out } = await cli(['keys', 'add', 'assistant', ...scopes], rig.environment)
     client = new Client({ name: 'test', version: '1.0.0' })
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
         args: [path.resolve('src/cli.ts'), 'mcp'],
-        env: { PATH: process.env['PATH'] ?? '', TALLYMAN_URL: rig.daemon.url, API_KEY: rig.environment['API_KEY'] ?? '' },
+        env: { PATH: process.env['PATH'] ?? '', TALLYMAN_URL: rig.daemon.url, API_KEY: out.trim() },
       }),
     )
     await eventually(async () => expect((await call('listOrders')).text).toContain('purchaseOrderId'))
@@ -111,7 +114,7 @@ describe('an agent', () => {
     expect(names).not.toContain('listAudit')
     for (const { name, annotations, inputSchema } of tools) {
       expect(name).toMatch(/^[a-zA-Z]{1,64}$/)
-      expect(annotations).toMatchObject({ readOnlyHint: true })
+      expect(annotations).toMatchObject({ readOnlyHint: name !== 'proposeEvent' })
       expect(JSON.stringify(inputSchema)).not.toContain('$ref')
     }
   })
@@ -145,6 +148,30 @@ describe('an agent', () => {
       text: expect.stringContaining('must be a text'),
     })
     expect(await call('removeEverything')).toMatchObject({ isError: true })
+  })
+
+  test('proposes an event, which a person approves; a wrong one is refused with its faults', async () => {
+    const { tools } = await client.listTools()
+    const tool = tools.find(({ name }) => name === 'proposeEvent')
+    expect(tool?.description).toMatch(/^- erp\.order\.accepted: .*\{"purchaseOrderId":/m)
+    expect(tool?.inputSchema.required).toEqual(['type', 'data', 'reason'])
+    const [order] = await rig.sql('SELECT purchase_order_id AS id FROM warehouse.orders')
+    const values = { type: 'erp.order.accepted', data: { purchaseOrderId: order?.['id'] }, reason: 'the user asks to accept it' }
+    const { text, isError } = await call('proposeEvent', values)
+    expect(isError, text).toBe(false)
+    const { id } = z.looseObject({ id: z.string(), state: z.literal('open') }).parse(JSON.parse(text))
+    expect(await rig.sql('SELECT 1 FROM tallyman.erp_event')).toEqual([])
+
+    const headers = { authorization: `Bearer ${rig.environment['API_KEY'] ?? ''}` }
+    const approved = await fetch(`${rig.daemon.url}/v1/proposals/${id}/approve`, { method: 'POST', headers })
+    expect(approved.status).toBe(200)
+    await eventually(async () =>
+      expect(await rig.sql('SELECT kind, state FROM tallyman.commands')).toEqual([{ kind: 'acknowledge', state: 'confirmed' }]),
+    )
+    expect(await call('proposeEvent', { ...values, data: {} })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('purchaseOrderId'),
+    })
   })
 })
 

@@ -251,6 +251,38 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await context.close()
   })
 
+  test('proposals: counted in the navigation, shown with their effect, approved and rejected with a reason', async () => {
+    const order = await stage.sandbox.place({ lines: [{ sku: 'KETTLE', quantity: 3 }] })
+    await stage.call('POST', '/v1/syncs/orders/run')
+    const propose = (data: object) =>
+      stage.call('POST', '/v1/proposals', { type: 'erp.order.accepted', data, reason: 'three kettles are in stock' })
+    await eventually(async () => expect((await propose({ purchaseOrderId: order })).status).toBe(201))
+    expect((await propose({ purchaseOrderId: order })).status).toBe(201)
+    const { page, context, faults } = await stage.open('/console/proposals')
+    await expect.poll(() => page.locator('nav [data-count="2"]').count()).toBe(1)
+    const table = page.getByRole('table', { name: 'Proposals' })
+    await expect.poll(() => table.innerText()).toContain('three kettles are in stock')
+    await page
+      .getByRole('button', { name: /^Approve proposal/ })
+      .first()
+      .click()
+    await page.getByRole('list', { name: 'What it sends to the marketplace' }).waitFor()
+    expect(await readFindings(page)).toEqual([])
+    await decideWith(page, 'Approve', 'they are')
+    await page.getByText('The event is posted.').waitFor()
+    await page.getByRole('button', { name: /^Reject proposal/ }).click()
+    await decideWith(page, 'Reject', 'once is enough')
+    await page.getByText('No proposal waits for a decision.').waitFor()
+    await page.getByLabel('State').selectOption({ label: 'All' })
+    await expect
+      .poll(() => table.innerText())
+      .toMatch(/approved[\s\S]*by kim: they are[\s\S]*rejected[\s\S]*by kim: once is enough/)
+    const commands = await stage.client.query('SELECT kind FROM tallyman.commands WHERE purchase_order_id = $1', [order])
+    expect(commands.rows).toEqual([{ kind: 'acknowledge' }])
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
   test('keys: added, used, rotated and revoked with a reason, which the audit shows', async () => {
     const { page, context, faults } = await stage.open('/console/keys')
     await page.getByRole('button', { name: 'Add a key' }).click()
@@ -339,6 +371,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     '/console/targets',
     '/console/webhooks',
     '/console/alarm-channels',
+    '/console/proposals',
     '/console/keys',
     '/console/audit',
     '/console/settings',
