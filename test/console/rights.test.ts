@@ -55,6 +55,7 @@ describe.runIf(hasBrowser)('what a key may do', () => {
     [() => '/console/orders', 'KETTLE'],
     [({ shippedOrder }) => `/console/orders/${sellerId}/${shippedOrder}`, 'Timeline'],
     [({ heldCommand }) => `/console/commands/${heldCommand}`, 'TOASTER'],
+    [() => '/console/proposals', 'No proposal waits for a decision'],
     [() => '/console/alarms', 'it went from ENDED to LIVE'],
     [() => '/console/syncs', 'orders'],
     [() => '/console/syncs/orders', 'Runs'],
