@@ -18,6 +18,7 @@ const minuteMs = 60_000
 const month = (overrides: Partial<ReportMonth> & { readonly month: string }): ReportMonth => ({
   triedAt: null,
   newest: null,
+  lateEntryAt: null,
   waiting: false,
   failures: 0,
   requested: null,
@@ -94,6 +95,32 @@ describe('a month is due', () => {
     expect(isDue(known(later(0.1)), later(1.1))).toBe(true)
     expect(isDue(known(later(4.9)), later(5.95))).toBe(true)
     expect(isDue(known(later(5.95)), later(7))).toBe(false)
+  })
+
+  it.each([
+    ['not before the next generation', '2026-11-20T16:00:00Z', '2026-11-20T15:00:00Z', '2026-11-21T14:59:00Z', false],
+    ['after the next generation', '2026-11-20T16:00:00Z', '2026-11-20T15:00:00Z', '2026-11-21T15:00:00Z', true],
+    ['not when a later generation has come', '2026-11-21T15:01:00Z', '2026-11-21T15:00:00Z', '2026-11-25T15:00:00Z', false],
+    [
+      'not within a day when the same file came again',
+      '2026-11-21T15:01:00Z',
+      '2026-11-12T15:00:00Z',
+      '2026-11-21T19:59:00Z',
+      false,
+    ],
+    [
+      'once more after a day when the same file came again',
+      '2026-11-21T15:01:00Z',
+      '2026-11-12T15:00:00Z',
+      '2026-11-21T20:00:00Z',
+      true,
+    ],
+    ['not when it was read a day after the entry', '2026-11-21T20:00:00Z', '2026-11-12T15:00:00Z', '2026-11-25T15:00:00Z', false],
+  ])('for an entry of the log that is newer than its report: %s', (_, retrievedAt, generatedAt, now, due) => {
+    const newest = { generatedAt: new Date(generatedAt), retrievedAt: new Date(retrievedAt) }
+    const known = month({ month: '2026-09', triedAt: newest.retrievedAt, newest, lateEntryAt: new Date('2026-11-20T20:00:00Z') })
+    expect(isDue(known, new Date(now))).toBe(due)
+    expect(isDue({ ...known, lateEntryAt: null }, new Date(now))).toBe(false)
   })
 
   it('at once when its report is here and waits to be imported, however fresh the try is', () => {

@@ -12,6 +12,7 @@ const open = (
   kind,
   difference,
   copiedUnits: 0,
+  lateUnits: 0,
   listed: true,
   complete: true,
   ...more,
@@ -66,6 +67,39 @@ test('what is likely a copy is neither gone nor makes good what is', () => {
   expect(shortages(open('2026-03', 'sold', -3, { copiedUnits: -3 }), open('2026-03', 'balance', -2))).toEqual({
     '2026-03': { unexplained: 2, returned: 0, uncertain: {} },
   })
+})
+
+test.each([
+  [
+    'a late return makes the whole difference',
+    'returned',
+    -2,
+    { lateUnits: 2 },
+    { unexplained: 0, uncertain: { 'older-report': 2 } },
+  ],
+  [
+    'a late entry makes a part of it',
+    'returned',
+    -5,
+    { lateUnits: 2 },
+    { unexplained: 3, returned: 3, uncertain: { 'older-report': 2 } },
+  ],
+  ['more came late than is missing', 'found', -2, { lateUnits: 9 }, { unexplained: 0, uncertain: { 'older-report': 2 } }],
+  ['a late entry removes units that are missing anyway', 'other', -2, { lateUnits: -2 }, { unexplained: 2, uncertain: {} }],
+  [
+    'one unit is a copy, another one came late',
+    'returned',
+    -2,
+    { copiedUnits: 1, lateUnits: 1 },
+    { unexplained: 0, uncertain: { 'log-copy': 1, 'older-report': 1 } },
+  ],
+] as const)('entries that are newer than the report are uncertain: %s', (_, kind, difference, more, expected) => {
+  expect(shortages(open('2026-03', kind, difference, more))).toMatchObject({ '2026-03': expected })
+})
+
+test('a late sale still settles what lacks in its month, until the report counts it', () => {
+  const sale = open('2026-03', 'sold', -2, { lateUnits: -2 })
+  expect(shortages(sale, open('2026-03', 'other', -2))).toMatchObject({ '2026-03': { unexplained: 0 } })
 })
 
 test('a report without a row says nothing of the stock', () => {

@@ -91,6 +91,7 @@ const gross: Readonly<Record<LossKind, string>> = {
 
 const reasons: Readonly<Record<UncertainReason, string>> = {
   'log-copy': 'the log may have a copy of an entry',
+  'older-report': 'the report is older than entries of the log that it does not count; it is read again',
   'cut-off': 'the report counts them in one month, the log in the next one or the one before',
   'other-month': 'another month makes them good',
   'no-row': 'the report has no row',

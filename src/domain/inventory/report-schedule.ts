@@ -8,6 +8,8 @@ import { addDays, addMonths, type Calendar } from '../values/calendar.ts'
  * - The running month is requested once after each generation.
  * - A past month is requested until its generation of the 10th day of the next month, since late bookings still change it.
  * - After that it is requested once in 30 days for six months: as long as a seller may still file claims.
+ * - A month whose difference depends on an entry of the log that was reported after its report was read is requested once after the next
+ *   generation, and once more a day after the entry if the file was not generated again.
  * - A month after the oldest known one without a report is requested until there is one: a false "none", or an interrupted run, leaves no
  *   gap. Once the month counts as final, each interval is twice as long as the one before, up to 30 days.
  * - A report that is generated on request is asked about every five minutes until its file is there, for six hours at most; then the request has failed.
@@ -32,6 +34,8 @@ const lastGenerationDay = 10
 /** How often, and for how many months, a month is read again after it counts as final. */
 const rereadPauseMs = 30 * 24 * hourMs
 const rereadMonths = 6
+/** A report that is read this long after an entry of the log counts it, whenever the file was generated: one generation lies between. */
+const lateEntryMs = 24 * hourMs
 /** Reports begin with this month. */
 export const firstReportMonth = '2022-01'
 
@@ -43,6 +47,8 @@ export interface ReportMonth {
   readonly triedAt: Date | null
   /** When the newest report that came was made, and when it came; null before the first. */
   readonly newest: { readonly generatedAt: Date; readonly retrievedAt: Date } | null
+  /** The newest entry of the log that is newer than the report and makes a difference; null: none. */
+  readonly lateEntryAt: Date | null
   /** A report is downloaded and waits to be imported. */
   readonly waiting: boolean
   /** Consecutive attempts without a file. */
@@ -64,6 +70,7 @@ export const unknownMonth = (month: string): ReportMonth => ({
   month,
   triedAt: null,
   newest: null,
+  lateEntryAt: null,
   waiting: false,
   failures: 0,
   requested: null,
@@ -83,6 +90,12 @@ export const retrievalPauseEnd = (triedAt: Date | null, now: Date): Date | null 
 /** When the progress of a request may be read; null: now. */
 export const checkPauseEnd = ({ requestedAt, checkedAt }: RequestedReport, now: Date): Date | null =>
   pauseEnd(checkedAt ?? requestedAt, now, checkPauseMs)
+
+/** Whether a report may have been made before an entry of the log that was read at this time. */
+export const isOlderThanEntry = (
+  { generatedAt, retrievedAt }: { readonly generatedAt: Date; readonly retrievedAt: Date },
+  entryAt: Date,
+): boolean => generatedAt < entryAt && retrievedAt.getTime() < entryAt.getTime() + lateEntryMs
 
 /** The state of a request by its age: `late` if its report should have been ready, `old` if its file would be out of date. */
 export const judgeRequest = ({ requestedAt }: RequestedReport, now: Date): 'recent' | 'late' | 'old' => {
@@ -124,12 +137,20 @@ export const reportSchedule = ({ hour, midnight, formatDay, formatMonth, monthBo
   const isFinal = (month: string, now: Date): boolean =>
     lastGeneration(month) <= now && month >= addMonths(formatMonth(now), -rereadMonths)
 
+  /** Whether a report is to be read again for a late entry: after the next generation, and then a day after the entry. */
+  const isDueForEntry = (newest: NonNullable<ReportMonth['newest']>, entryAt: Date | null, now: Date): boolean => {
+    if (entryAt === null || !isOlderThanEntry(newest, entryAt)) return false
+    const isReadSince = newest.retrievedAt >= entryAt
+    return isReadSince ? now.getTime() >= entryAt.getTime() + lateEntryMs : latestGeneration(now) >= entryAt
+  }
+
   /** Whether a month's report should be asked for now, or imported because it is here already. */
-  const isDue = ({ month, triedAt, newest, waiting, failures, requested }: ReportMonth, now: Date): boolean => {
+  const isDue = ({ month, triedAt, newest, lateEntryAt, waiting, failures, requested }: ReportMonth, now: Date): boolean => {
     if (waiting) return true
     if (requested !== null) return checkPauseEnd(requested, now) === null
     if (!isReported(month, now) || retrievalPauseEnd(triedAt, now) !== null) return false
     if (newest === null) return lastGeneration(month) > now || pauseEnd(triedAt, now, holePauseMs(failures)) === null
+    if (isDueForEntry(newest, lateEntryAt, now)) return true
     const wantedMs = Math.min(latestGeneration(now).getTime(), lastGeneration(month).getTime())
     if (newest.generatedAt.getTime() >= wantedMs) {
       return isFinal(month, now) && now.getTime() - newest.retrievedAt.getTime() >= rereadPauseMs

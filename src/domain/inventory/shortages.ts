@@ -15,6 +15,8 @@ export interface OpenDifference {
   readonly difference: number
   /** What copies in the log, entries that are identical except for their ids, add to the stock; negative when they remove units. */
   readonly copiedUnits: number
+  /** What entries of the log that are newer than the report add to the stock; negative when they remove units. */
+  readonly lateUnits: number
   /** The month's report has a row of the SKU. */
   readonly listed: boolean
   /** The month's report counts the whole month. */
@@ -25,12 +27,13 @@ export interface OpenDifference {
  * Why units that the stock lacks are not claimed.
  *
  * - log-copy: the log may hold a copy of an entry.
+ * - older-report: the log has entries that were reported after the report was read.
  * - cut-off: the report counts a movement in one month, the log in the month next to it.
  * - other-month: a later month restores the units, or the month before had as many too many.
  * - no-row: the report has no row of the SKU.
  * - incomplete-month: the month's report does not count the whole month yet.
  */
-export const uncertainReasons = ['log-copy', 'cut-off', 'other-month', 'no-row', 'incomplete-month'] as const
+export const uncertainReasons = ['log-copy', 'older-report', 'cut-off', 'other-month', 'no-row', 'incomplete-month'] as const
 
 /** A reason of {@link uncertainReasons}. */
 export type UncertainReason = (typeof uncertainReasons)[number]
@@ -67,7 +70,7 @@ const counterparts = ['lost', 'damaged', 'sold', 'other', 'balance'] as const
 
 const effectsByMonth = (open: readonly OpenDifference[]): ReadonlyMap<string, MonthEffects> => {
   const months = new Map<string, MonthEffects>()
-  for (const { month, kind, difference, copiedUnits, listed, complete } of open) {
+  for (const { month, kind, difference, copiedUnits, lateUnits, listed, complete } of open) {
     const effects = months.get(month) ?? { byKind: new Map(), uncertain: new Map(), complete }
     months.set(month, effects)
     const effect = stockEffect(kind, difference)
@@ -79,7 +82,11 @@ const effectsByMonth = (open: readonly OpenDifference[]): ReadonlyMap<string, Mo
     // A copy in the log moved nothing. As far as it makes the difference, the difference neither lacks units nor settles a shortage.
     const copied = effect * copiedUnits < 0 ? Math.min(Math.abs(effect), Math.abs(copiedUnits)) : 0
     if (effect < 0) addUncertain(effects, 'log-copy', copied)
-    effects.byKind.set(kind, effect - Math.sign(effect) * copied)
+    const left = effect - Math.sign(effect) * copied
+    // The report may count a late entry when it is read again. Until then it lacks no units; units that it has too many still settle a shortage.
+    const late = left < 0 && lateUnits > 0 ? Math.min(-left, lateUnits) : 0
+    addUncertain(effects, 'older-report', late)
+    effects.byKind.set(kind, left + late)
   }
   return months
 }

@@ -94,18 +94,33 @@ const listOpen = (
   const replaced = new Set([...findings.map(discrepancyKey), ...resolved.map(({ open }) => discrepancyKey(open))])
   const kept = openRows.filter((open) => !replaced.has(discrepancyKey(open)))
   return [
-    ...findings.map(({ sku, month, kind, difference, copiedUnits }) => ({ sku, month, kind, difference, copiedUnits })),
-    ...kept.map(({ sku, month, kind, report_units, expected_units, log_copied_units }) => ({
+    ...findings.map(({ sku, month, kind, difference, copiedUnits, late }) => ({
+      ...{ sku, month, kind, difference, copiedUnits },
+      lateUnits: late?.units ?? 0,
+    })),
+    ...kept.map(({ sku, month, kind, report_units, expected_units, log_copied_units, log_late_units }) => ({
       sku,
       month,
       kind,
       difference: Number(report_units) - Number(expected_units),
       copiedUnits: Number(log_copied_units),
+      lateUnits: Number(log_late_units),
     })),
   ].map((one) => {
     const { listed, complete } = findRow(one)
     return { ...one, listed, complete }
   })
+}
+
+/** Whether units of a month are uncertain because its report is older than entries of the log. */
+export const awaitsNewerReport = async (sql: SqlRunner, sellerId: string, month: string): Promise<boolean> => {
+  const [row] = await sql.query<{ waits: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM warehouse.inventory_discrepancies
+       WHERE seller_id = $1 AND month = $2::date AND state = 'open' AND log_late_at IS NOT NULL) AS waits`,
+    sellerId,
+    `${month}-01`,
+  )
+  return row?.waits === true
 }
 
 /** The rows of one SKU with what it lacks in each month, net of what was found again. */

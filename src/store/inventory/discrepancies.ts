@@ -1,5 +1,5 @@
 import { findResolution } from '../../domain/inventory/discrepancy-resolution.ts'
-import type { ReasonMap } from '../../domain/inventory/log-reasons.ts'
+import { findMovementKind, type MovementKind, type ReasonMap } from '../../domain/inventory/log-reasons.ts'
 import {
   type Difference,
   explainByLog,
@@ -7,7 +7,9 @@ import {
   type ReadMonth,
   reconcile,
   stockChange,
+  stockEffect,
 } from '../../domain/inventory/reconciliation.ts'
+import { isOlderThanEntry } from '../../domain/inventory/report-schedule.ts'
 import type { Calendar } from '../../domain/values/calendar.ts'
 import type { SqlRunner, Transaction } from '../db/database.ts'
 import { selectLastUnitPrices } from '../orders/unit-price.ts'
@@ -22,6 +24,7 @@ import {
   readMonths,
   readMovements,
   type SkuMonth,
+  type StoredEntry,
 } from './discrepancy-sources.ts'
 import {
   discrepancyKey,
@@ -82,6 +85,24 @@ const readEach = async (
   })
 }
 
+/** Entries that are newer than the report and can make a difference between both: what they add to the stock, and the newest of them. */
+const findLate = (
+  month: ReviewedMonth,
+  { kind, difference }: Difference & { readonly kind: MovementKind },
+  entries: readonly StoredEntry[],
+  reasons: ReasonMap,
+): Finding['late'] => {
+  const { logKnownAt } = month
+  if (logKnownAt === null) return null
+  const late = entries.filter(
+    (entry) =>
+      entry.observedAt > logKnownAt && isOlderThanEntry(month, entry.observedAt) && findMovementKind(entry, reasons) === kind,
+  )
+  const units = late.reduce((sum, { changedUnits }) => sum + changedUnits, 0)
+  if (stockEffect(kind, difference) * units >= 0) return null
+  return { units, at: new Date(Math.max(...late.map(({ observedAt }) => observedAt.getTime()))) }
+}
+
 /** Explains differences by the log; reads single entries only for months in which the log may have extra ones. */
 const explain = async (
   tx: SqlRunner,
@@ -95,7 +116,8 @@ const explain = async (
   const entriesByMonth = await readEntries(tx, sellerId, [
     ...new Map(suspects.map((month) => [buildKey(month), countedPeriod(month, calendar)])).values(),
   ])
-  return differing.map(({ month: { sku, month, gtin }, difference }): Finding => {
+  return differing.map(({ month: reviewed, difference }): Finding => {
+    const { sku, month, gtin } = reviewed
     const { kind } = difference
     const finding = { ...difference, sku, month, gtin }
     const firstDay = `${month}-01`
@@ -107,6 +129,7 @@ const explain = async (
         logEntryIds: [],
         logEntries: 0,
         copiedUnits: 0,
+        late: null,
         earliestDay: firstDay,
       }
     }
@@ -120,6 +143,7 @@ const explain = async (
       logEntryIds: extra.slice(0, maxEntryIds).map((entry) => entry.id),
       logEntries: extra.length,
       copiedUnits,
+      late: findLate(reviewed, { ...difference, kind }, entries, reasons),
       earliestDay: earliest === undefined ? firstDay : calendar.formatDay(earliest.transactionTime),
     }
   })

@@ -25,6 +25,11 @@ export interface ReviewedMonth extends SkuMonth {
   readonly endingWhenListed: number | null
   /** Movements before this time are counted. */
   readonly until: Date
+  /** When the newest report was made and read. */
+  readonly generatedAt: Date
+  readonly retrievedAt: Date
+  /** When the log had been read once to its end; null: not yet. An entry that is read later was reported late. */
+  readonly logKnownAt: Date | null
   /** That is the end of the month. */
   readonly complete: boolean
   /** The log is complete for the counted period. */
@@ -56,7 +61,10 @@ export interface LogPeriod {
 }
 
 /** An entry of the log, without its raw text. */
-export type StoredEntry = Omit<InventoryLogEntry, 'raw' | 'gtin'>
+export type StoredEntry = Omit<InventoryLogEntry, 'raw' | 'gtin'> & {
+  /** When the version of the entry was first read, on the marketplace's clock. */
+  readonly observedAt: Date
+}
 
 /** The key of a month of a SKU. */
 export const buildKey = ({ sku, month }: SkuMonth): string => `${month} ${sku}`
@@ -119,6 +127,9 @@ interface MonthRow extends SkuMonth, ReportedUnits {
   readonly listed: boolean
   readonly endingWhenListed: number | null
   readonly until: Date
+  readonly generatedAt: Date
+  readonly retrievedAt: Date
+  readonly logKnownAt: Date | null
   readonly logComplete: boolean
   readonly logReadFar: boolean
   readonly logUnread: boolean
@@ -135,6 +146,7 @@ const gapLogCovers = `(${logCovers('s', endOfMonth('b.month'), 'a."from"')} AND 
 const readMonthsQuery = `
   SELECT a.sku, to_char(a.month, 'YYYY-MM') AS month, coalesce(r.gtin, g.gtin, s.gtin) AS gtin, r.sku IS NOT NULL AS listed,
     g.ending_quantity AS "endingWhenListed", least(n.covered_until, a."to") AS until,
+    n.generated_at AS "generatedAt", n.retrieved_at AS "retrievedAt", s.log_known_at AS "logKnownAt",
     ${logCovers('s', 'a."from"', 'least(n.covered_until, a."to")')} AND NOT e.unread AS "logComplete",
     coalesce(s.log_read_up_to >= least(n.covered_until, a."to"), false) AND NOT e.unread AS "logReadFar", e.unread AS "logUnread",
     EXISTS (SELECT 1 FROM warehouse.inventory_log_entries e WHERE e.seller_id = $1 AND e.sku = a.sku AND e.transaction_time >= a."from"
@@ -152,7 +164,7 @@ const readMonthsQuery = `
     SELECT * FROM warehouse.reconciliation_rows WHERE seller_id = $1 AND month = a.month AND sku = a.sku AND missing_since IS NOT NULL OFFSET 0
   ) g ON true
   CROSS JOIN LATERAL (
-    SELECT max(covered_until) AS covered_until FROM warehouse.reconciliation_reports
+    SELECT max(covered_until) AS covered_until, max(generated_at) AS generated_at, max(retrieved_at) AS retrieved_at FROM warehouse.reconciliation_reports
     WHERE seller_id = $1 AND month = a.month AND (state = 'imported' OR id = r.report_id)
   ) n
   LEFT JOIN LATERAL (
@@ -201,6 +213,9 @@ export const readMonths = async (
       listed,
       endingWhenListed,
       until,
+      generatedAt,
+      retrievedAt,
+      logKnownAt,
       logComplete,
       logReadFar,
       logUnread,
@@ -217,6 +232,9 @@ export const readMonths = async (
         report: listed ? report : null,
         endingWhenListed,
         until,
+        generatedAt,
+        retrievedAt,
+        logKnownAt,
         complete: until >= monthBounds(month).to,
         logComplete,
         logReadFar,
@@ -274,7 +292,8 @@ export const readMovements = async (
 
 const entryColumns = `e.sku, e.entry_id AS id, e.fc_name AS "fcName", e.changed_units AS "changedUnits",
   e.transaction_time AS "transactionTime", e.transaction_location AS "transactionLocation", e.transaction_reason_code AS "transactionReasonCode",
-  e.transaction_reason_description AS "transactionReasonDescription", e.transaction_type AS "transactionType", e.shipment_id AS "shipmentId"`
+  e.transaction_reason_description AS "transactionReasonDescription", e.transaction_type AS "transactionType", e.shipment_id AS "shipmentId",
+  e.observed_at AS "observedAt"`
 
 /** The entries of a SKU that name a shipment, oldest first. */
 export const readShipmentEntries = (

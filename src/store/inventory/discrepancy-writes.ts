@@ -14,6 +14,8 @@ export interface Finding extends SkuMonth, Difference {
   readonly logEntries: number
   /** What copies in the log add to the stock. */
   readonly copiedUnits: number
+  /** What entries that are newer than the report add to the stock, as far as they can make the difference, and the newest of them; null: none. */
+  readonly late: { readonly units: number; readonly at: Date } | null
   /** `YYYY-MM-DD`, by the marketplace's calendar. */
   readonly earliestDay: string
 }
@@ -30,6 +32,8 @@ export interface OpenRow extends SkuMonth {
   readonly log_entry_ids: string[]
   readonly log_entries: number
   readonly log_copied_units: bigint
+  readonly log_late_units: bigint
+  readonly log_late_at: Date | null
   readonly earliest_day: string
   readonly priced: boolean
 }
@@ -47,7 +51,7 @@ export const discrepancyKey = (one: SkuMonth & { readonly kind: DiscrepancyKind 
 export const readOpen = (tx: SqlRunner, sellerId: string, skus: readonly string[]): Promise<OpenRow[]> =>
   tx.query<OpenRow>(
     `SELECT d.id, d.sku, d.gtin, to_char(d.month, 'YYYY-MM') AS month, d.kind, d.report_units, d.expected_units, d.log_verdict,
-       d.log_certainty, d.log_entry_ids, d.log_entries, d.log_copied_units, to_char(d.earliest_day, 'YYYY-MM-DD') AS earliest_day, d.value IS NOT NULL AS priced
+       d.log_certainty, d.log_entry_ids, d.log_entries, d.log_copied_units, d.log_late_units, d.log_late_at, to_char(d.earliest_day, 'YYYY-MM-DD') AS earliest_day, d.value IS NOT NULL AS priced
      FROM unnest($2::text[]) AS a(sku)
      JOIN warehouse.inventory_discrepancies d ON d.seller_id = $1 AND d.sku = a.sku AND d.state = 'open'`,
     sellerId,
@@ -63,6 +67,8 @@ export const isSame = (open: OpenRow, finding: Finding): boolean =>
   open.log_certainty === finding.logCertainty &&
   open.log_entries === finding.logEntries &&
   Number(open.log_copied_units) === finding.copiedUnits &&
+  Number(open.log_late_units) === (finding.late?.units ?? 0) &&
+  open.log_late_at?.getTime() === finding.late?.at.getTime() &&
   open.earliest_day === finding.earliestDay &&
   open.log_entry_ids.length === finding.logEntryIds.length &&
   open.log_entry_ids.every((id, index) => id === finding.logEntryIds[index])
@@ -79,11 +85,14 @@ const toJson = (finding: Finding) => ({
   log_entry_ids: finding.logEntryIds,
   log_entries: finding.logEntries,
   log_copied_units: finding.copiedUnits,
+  log_late_units: finding.late?.units ?? 0,
+  log_late_at: finding.late?.at ?? null,
   earliest_day: finding.earliestDay,
 })
 
 const findingColumns = `sku text, gtin text, month date, kind text, report_units bigint, expected_units bigint, log_verdict text,
-  log_certainty text, log_entry_ids text[], log_entries int, log_copied_units bigint, earliest_day date`
+  log_certainty text, log_entry_ids text[], log_entries int, log_copied_units bigint,
+  log_late_units bigint, log_late_at timestamptz, earliest_day date`
 
 interface Written {
   readonly id: bigint
@@ -101,9 +110,9 @@ const insert = (tx: SqlRunner, sellerId: string, findings: readonly Finding[]): 
     `WITH finding AS MATERIALIZED (SELECT * FROM json_to_recordset($2::json) AS t(${findingColumns})),
      price AS MATERIALIZED (${selectLastUnitPrices('(SELECT DISTINCT $1::text AS seller_id, sku FROM finding)', '$3')})
      INSERT INTO warehouse.inventory_discrepancies AS d (seller_id, sku, gtin, month, kind, report_units, expected_units, log_verdict,
-       log_certainty, log_entry_ids, log_entries, log_copied_units, earliest_day, unit_price, value, currency)
+       log_certainty, log_entry_ids, log_entries, log_copied_units, log_late_units, log_late_at, earliest_day, unit_price, value, currency)
      SELECT $1, f.sku, f.gtin, f.month, f.kind, f.report_units, f.expected_units, f.log_verdict, f.log_certainty, f.log_entry_ids,
-       f.log_entries, f.log_copied_units, f.earliest_day, round(p.amount / p.units, 4), round(abs(f.report_units - f.expected_units) * p.amount / p.units, 2),
+       f.log_entries, f.log_copied_units, f.log_late_units, f.log_late_at, f.earliest_day, round(p.amount / p.units, 4), round(abs(f.report_units - f.expected_units) * p.amount / p.units, 2),
        p.currency
      FROM finding f LEFT JOIN price p ON p.sku = f.sku ORDER BY f.month, f.sku, f.kind
      RETURNING ${written}`,
@@ -118,7 +127,7 @@ const update = (tx: SqlRunner, sellerId: string, changed: readonly { readonly id
      price AS MATERIALIZED (${selectLastUnitPrices('(SELECT DISTINCT $1::text AS seller_id, sku FROM finding)', '$3')})
      UPDATE warehouse.inventory_discrepancies AS d SET gtin = f.gtin, report_units = f.report_units, expected_units = f.expected_units,
        log_verdict = f.log_verdict, log_certainty = f.log_certainty, log_entry_ids = f.log_entry_ids, log_entries = f.log_entries,
-       log_copied_units = f.log_copied_units,
+       log_copied_units = f.log_copied_units, log_late_units = f.log_late_units, log_late_at = f.log_late_at,
        earliest_day = f.earliest_day, unit_price = round(p.amount / p.units, 4),
        value = round(abs(f.report_units - f.expected_units) * p.amount / p.units, 2), currency = p.currency, changed_at = now()
      FROM finding f LEFT JOIN price p ON p.sku = f.sku WHERE d.id = f.id

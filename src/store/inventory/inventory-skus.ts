@@ -365,7 +365,7 @@ const noteReads = `
   ), noted AS (
     UPDATE tallyman.inventory_skus s
     SET gtin = coalesce(r.gtin, s.gtin), product_name = coalesce(r."productName", s.product_name), log_read_up_to = greatest(s.log_read_up_to, r."readUpTo"),
-      log_read_at = coalesce(r."readAt", s.log_read_at), log_moved_at = greatest(s.log_moved_at, r."movedAt"),
+      log_read_at = coalesce(r."readAt", s.log_read_at), log_known_at = coalesce(s.log_known_at, CASE WHEN r."readUpTo" IS NOT NULL THEN r."readAt" END), log_moved_at = greatest(s.log_moved_at, r."movedAt"),
       log_full_due_at = coalesce(r."fullDueAt", s.log_full_due_at),
       log_full_at = CASE WHEN r."fullDueAt" IS NULL THEN s.log_full_at ELSE now() END,
       log_due_at = CASE WHEN s.log_moved_at IS NOT DISTINCT FROM r."movedBefore" THEN r."dueAt" END, log_pass = r.pass,

@@ -57,9 +57,10 @@ export const readReportMonths = async (
     request_id: string | null
     requested_at: Date | null
     checked_at: Date | null
+    late_entry_at: Date | null
   }>(
     `SELECT to_char(month, 'YYYY-MM') AS month, t.tried_at, t.failures, r.generated_at, r.retrieved_at, r.waiting,
-       q.request_id, q.requested_at, q.checked_at
+       q.request_id, q.requested_at, q.checked_at, l.late_entry_at
      FROM (SELECT month, tried_at, failures FROM tallyman.report_tries WHERE seller_id = $1 AND ($2::date IS NULL OR month = $2::date)) t
      FULL JOIN (
        SELECT month, max(generated_at) AS generated_at, max(retrieved_at) AS retrieved_at, bool_or(state = 'downloaded') AS waiting
@@ -70,6 +71,10 @@ export const readReportMonths = async (
        SELECT month, request_id, requested_at, checked_at FROM tallyman.report_requests
        WHERE seller_id = $1 AND ($2::date IS NULL OR month = $2::date)
      ) q USING (month)
+     LEFT JOIN (
+       SELECT month, max(log_late_at) AS late_entry_at FROM warehouse.inventory_discrepancies
+       WHERE seller_id = $1 AND state = 'open' AND log_late_at IS NOT NULL AND ($2::date IS NULL OR month = $2::date) GROUP BY month
+     ) l USING (month)
      ORDER BY month`,
     sellerId,
     month === null ? null : firstDay(month),
@@ -81,6 +86,7 @@ export const readReportMonths = async (
       row.generated_at === null || row.retrieved_at === null
         ? null
         : { generatedAt: row.generated_at, retrievedAt: row.retrieved_at },
+    lateEntryAt: row.late_entry_at,
     waiting: row.waiting ?? false,
     failures: row.failures ?? 0,
     requested:

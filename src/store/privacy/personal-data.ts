@@ -111,7 +111,7 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
   'tallyman.inventory_order_marks': { none: 'seller_id changes_seq' },
   'tallyman.inventory_skus': {
     none: `seller_id sku gtin product_name source added_at log_read_up_to log_read_at log_moved_at log_due_at log_pass log_fault log_full_at
-      log_full_due_at stake marketplace_sku`,
+      log_full_due_at stake marketplace_sku log_known_at`,
   },
   'tallyman.log_reasons': { none: 'seller_id reason kind first_seen_at' },
   'tallyman.marketplace_status': { none: 'seller_id api_group status since checked_at' },
@@ -206,7 +206,7 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
   },
   'warehouse.inventory_discrepancies': {
     none: `id seller_id sku gtin month kind report_units expected_units difference log_verdict log_certainty log_entry_ids log_entries log_copied_units
-      earliest_day unit_price value currency state resolution first_seen_at changed_at resolved_at`,
+      log_late_units log_late_at earliest_day unit_price value currency state resolution first_seen_at changed_at resolved_at`,
   },
   'warehouse.order_payouts': {
     none: `seller_id purchase_order_id currency ordered_at day state units shipped charged tax paid net_tax commission fees refunds other payout

@@ -14,6 +14,7 @@ import { replayQuarantined, requestBackfill, runSync } from '../../../src/jobs/s
 import { readGtinReport } from '../../../src/jobs/sync/resources/gtin-report.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
 import { type Database, openDatabase } from '../../../src/store/db/database.ts'
+import { reviewDiscrepancies } from '../../../src/store/inventory/discrepancies.ts'
 import { afterTest, generousLimits, type SeenRequest, sendJson, startMarketplace } from '../../clients/servers.ts'
 import { logReadUpTo, storeLog } from '../../store/support/inventory.ts'
 import { numbered } from '../../support/changes.ts'
@@ -1057,6 +1058,39 @@ test('a row that does not add up is found, and settled once it does', async () =
   rig.files.set('2026-11', csv(line('A', 10, 1)))
   await rig.sync()
   expect(await discrepancies()).toEqual([{ sku: 'A', state: 'resolved' }])
+})
+
+test('a difference that depends on an entry newer than the report is claimed only when the report, read again, still shows it', async () => {
+  const rig = await startRig()
+  rig.files.set('2026-10', csv(line('A')))
+  await rig.sync()
+  const claimed = async () => ({
+    claims: await rig.database.query(`SELECT kind, units::int, state FROM warehouse.claims`),
+    uncertain: await rig.database.query(
+      `SELECT uncertain_reasons FROM tallyman.claim_rows WHERE month = '2026-10-01' AND sku = 'A'`,
+    ),
+  })
+  await logReadUpTo(rig.database, sellerId, rig.now.toISOString(), 'A')
+  await rig.database.execute(`UPDATE tallyman.inventory_skus SET log_known_at = log_read_at`)
+  advance(rig, hourMs)
+  await storeLog(rig.database, sellerId, [
+    { sku: 'A', id: 'late', kind: 'returned', changedUnits: 2, at: '2026-10-15T12:00:00Z' },
+  ])
+  await rig.database.execute(`UPDATE warehouse.inventory_log_entries SET observed_at = $1::timestamptz`, rig.now.toISOString())
+  await rig.database.transaction((tx) => reviewDiscrepancies(tx, sellerId, [{ sku: 'A', month: '2026-10' }]))
+  expect(await claimed()).toEqual({ claims: [], uncertain: [{ uncertain_reasons: { 'older-report': 2 } }] })
+  await rig.sync()
+  expect(rig.asked).toEqual(['2026-11', '2026-10'])
+  nextDay(rig)
+  await rig.sync()
+  expect(rig.asked.slice(2)).toEqual(['2026-11', '2026-10'])
+  expect(await claimed()).toEqual({
+    claims: [{ kind: 'returned', units: 2, state: 'open' }],
+    uncertain: [{ uncertain_reasons: {} }],
+  })
+  nextDay(rig)
+  await rig.sync()
+  expect(rig.asked.slice(4)).toEqual(['2026-11'])
 })
 
 describe('at the sandbox', () => {

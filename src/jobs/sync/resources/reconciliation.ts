@@ -8,6 +8,7 @@ import { type ReportMonth, reportSchedule, unknownMonth } from '../../../domain/
 import { pollIntervals } from '../../../domain/sync/intervals.ts'
 import type { TimeWindow } from '../../../domain/sync/windows.ts'
 import type { Calendar } from '../../../domain/values/calendar.ts'
+import { awaitsNewerReport } from '../../../store/inventory/claim-rows.ts'
 import { reviewDiscrepancies } from '../../../store/inventory/discrepancies.ts'
 import {
   findOtherImport,
@@ -117,7 +118,10 @@ const finish = async (
   // Unchanged rows were reviewed for the time that the previous report covers, or not at all if it could not be read.
   forgetInspection(context, report)
   const coversOtherTime = before !== null && before.coveredUntil.getTime() !== report.coveredUntil.getTime()
-  const reviewsAll = coversOtherTime || (await hasUnreadSkus(context.database, sellerId, month))
+  const reviewsAll =
+    coversOtherTime ||
+    (await hasUnreadSkus(context.database, sellerId, month)) ||
+    (await awaitsNewerReport(context.database, sellerId, month))
   return {
     keys: { missing },
     next: { step: reviewsAll ? 'review' : 'unlisted', after: '' },
