@@ -18,6 +18,12 @@ const resolveColour = (name: string): string => {
   return color
 }
 
+/** Indices of values without a neighbour: a line does not show them. */
+const listSingles = (values: readonly (number | null)[]): number[] =>
+  values.flatMap((value, index) =>
+    value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null ? [index] : [],
+  )
+
 /** A line over days, and a fainter one of the period before. A screen reader reads `label`; the numbers are in the table beside it. */
 export const LineChart = ({
   label,
@@ -53,7 +59,10 @@ export const LineChart = ({
         grid: { stroke: resolveColour('--line'), width: 1 },
         ticks: { show: false },
       }
-      const line = { spanGaps: false, points: { show: days.length < 10, size: 5 } }
+      const buildLine = (shown: readonly (number | null)[]) => ({
+        spanGaps: false,
+        points: { show: days.length < 10, size: 5, ...(days.length < 10 ? {} : { filter: () => listSingles(shown) }) },
+      })
       const data: AlignedData = [days.map((day) => Date.parse(`${day}T12:00:00`) / 1_000), [...values], [...previous]]
       const plot = new Plot(
         {
@@ -80,8 +89,8 @@ export const LineChart = ({
           ],
           series: [
             {},
-            { ...line, stroke: resolveColour('--tone-a'), width: 2 },
-            { ...line, stroke: resolveColour('--tone-f'), width: 1, dash: [4, 4] },
+            { ...buildLine(values), stroke: resolveColour('--tone-a'), width: 2 },
+            { ...buildLine(previous), stroke: resolveColour('--tone-f'), width: 1, dash: [4, 4] },
           ],
         },
         data,

@@ -285,7 +285,7 @@ const CampaignDetails = ({ campaign, reload }: { readonly campaign: Detail; read
       <div class="card">
         <Budget campaign={campaign} />
       </div>
-      <h2>Status</h2>
+      <h2>Status, in minutes</h2>
       <Shares campaign={campaign} />
       <Timeline campaign={campaign} />
       {may('operate') && (

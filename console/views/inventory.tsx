@@ -108,7 +108,7 @@ const Differences = ({
       buildKey={({ id }) => id}
       empty={
         fixed !== undefined
-          ? 'Report, previous month and inventory log agree on this SKU.'
+          ? 'There is no difference of this SKU: report, previous month and inventory log agree as far as they have been compared.'
           : isFiltered
             ? 'No difference matches the filters.'
             : reports.data?.items.length === 0

@@ -163,13 +163,15 @@ const Timeline = ({ order, events }: { readonly order: Order; readonly events: r
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set(recordKinds))
   const entries = [
     ...buildStepEntries(order),
-    ...buildEventEntries(events),
+    ...buildEventEntries(events.toReversed()),
     ...buildCommandEntries(order, order.at !== undefined),
     ...buildVersionEntries(order),
     ...buildChangeEntries(order),
   ]
     .filter(({ kind }) => !hidden.has(kind))
-    .sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+    .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
+    // Also what has the same time, as an event and its commands, is shown newest first.
+    .reverse()
   const toggle = (kind: string): void => {
     const next = new Set(hidden)
     if (!next.delete(kind)) next.add(kind)

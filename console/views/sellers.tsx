@@ -274,11 +274,11 @@ export const Sellers = () => {
                   head: 'Action',
                   wraps: true,
                   cell: (seller: ListedSeller) => (
-                    <>
+                    <div class="row">
                       {seller.removedAt === null && <Actions seller={seller} done={sellers.reload} />}
                       {seller.removedAt === null && <ModeAction seller={seller} done={sellers.reload} />}
                       {may('operate', 'all') && isRemovable(seller) && <Remove seller={seller} done={sellers.reload} />}
-                    </>
+                    </div>
                   ),
                 },
               ]

@@ -89,9 +89,15 @@ describe('a login', () => {
       out: expect.stringMatching(/^metabase may .* all sellers; its password is unchanged$/m),
     })
     expect(await query(biUrl, 'SELECT sku FROM warehouse.sales_daily LIMIT 1')).toHaveLength(1)
+    expect(again.out).toContain(`it connects to ${asLogin('metabase', '')}\n`)
     const restricted = await cli(['grants', '--bi-login', 'metabase_other', '--seller', 'other', '--json'], { DATABASE_URL: url })
     const { login } = JSON.parse(restricted.out)
-    expect(login).toEqual({ name: 'metabase_other', password: expect.stringMatching(/^[\w-]{24}$/), sellerIds: ['other'] })
+    expect(login).toEqual({
+      name: 'metabase_other',
+      password: expect.stringMatching(/^[\w-]{24}$/),
+      sellerIds: ['other'],
+      address: asLogin('metabase_other', ''),
+    })
     expect(await query(asLogin('metabase_other', login.password), 'SELECT sku FROM warehouse.sales_daily')).toEqual([])
     expect((await cli(['grants', '--bi-login', 'metabase_other'], { DATABASE_URL: url })).out).toContain('warehouse of other;')
   })

@@ -1,5 +1,5 @@
 import { describeError, Failed, Misused } from '../../api-client/errors.ts'
-import { embeddedAddress } from '../../embedded/address.ts'
+import { embeddedAddress, withoutPassword } from '../../embedded/address.ts'
 import { addBiLogin, type BiLogin, biLoginScript, isBiLoginName, UnsuitableLogin } from '../../store/bi/bi-login.ts'
 import { grant, grantsScript, isDenied } from '../../store/db/grants.ts'
 import type { CliContext } from '../context.ts'
@@ -40,12 +40,27 @@ export const runGrants = async ({ terminal, settings }: CliContext, options: Gra
     biLogin === undefined
       ? null
       : await orFailed(`the login ${biLogin} was not changed`, () => addBiLogin(url, biLogin, sellerIds))
-  if (terminal.json) printJson(terminal, login === null ? result : { ...result, login })
+  if (terminal.json)
+    printJson(terminal, login === null ? result : { ...result, login: { ...login, address: buildLoginAddress(url, login.name) } })
   else {
     for (const role of result.granted) print(terminal, `${role} has its rights`)
-    if (login !== null) print(terminal, describeLogin(login))
+    if (login !== null) {
+      print(terminal, describeLogin(login))
+      print(terminal, `it connects to ${buildLoginAddress(url, login.name)}`)
+    }
   }
   if (result.missing.length > 0) throw new Failed(`this login may not create ${result.missing.join(', ')}`, deniedNotes)
+}
+
+const parametersOfBi = ['host', 'port', 'sslmode']
+
+/** The address of the same database for a login, without a password. */
+const buildLoginAddress = (url: string, name: string): string => {
+  const address = new URL(withoutPassword(url))
+  address.username = name
+  for (const parameter of [...address.searchParams.keys()])
+    if (!parametersOfBi.includes(parameter)) address.searchParams.delete(parameter)
+  return address.href
 }
 
 const describeLogin = ({ name, password, sellerIds }: BiLogin): string => {
