@@ -59,9 +59,15 @@ export const LineChart = ({
         grid: { stroke: resolveColour('--line'), width: 1 },
         ticks: { show: false },
       }
-      const buildLine = (shown: readonly (number | null)[]) => ({
+      const buildLine = (shown: readonly (number | null)[], colour: string) => ({
         spanGaps: false,
-        points: { show: days.length < 10, size: 5, ...(days.length < 10 ? {} : { filter: () => listSingles(shown) }) },
+        stroke: resolveColour(colour),
+        points: {
+          show: days.length < 10,
+          size: 6,
+          fill: resolveColour(colour),
+          ...(days.length < 10 ? {} : { filter: () => listSingles(shown) }),
+        },
       })
       const data: AlignedData = [days.map((day) => Date.parse(`${day}T12:00:00`) / 1_000), [...values], [...previous]]
       const plot = new Plot(
@@ -89,8 +95,8 @@ export const LineChart = ({
           ],
           series: [
             {},
-            { ...buildLine(values), stroke: resolveColour('--tone-a'), width: 2 },
-            { ...buildLine(previous), stroke: resolveColour('--tone-f'), width: 1, dash: [4, 4] },
+            { ...buildLine(values, '--tone-a'), width: 2 },
+            { ...buildLine(previous, '--tone-f'), width: 1, dash: [4, 4] },
           ],
         },
         data,

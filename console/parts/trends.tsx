@@ -43,7 +43,7 @@ const formatValue = ({ unit, part }: Pick<Trend, 'unit' | 'part'>, value: number
     case 'hours':
       return `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} h`
     case 'seconds':
-      return formatDuration(value * 1_000)
+      return value > 0 && value < 1 ? `${Math.round(value * 1_000)} ms` : formatDuration(value * 1_000)
     case 'money':
       return formatMoney(String(value), part)
     default:
