@@ -84,6 +84,11 @@ export const viewPlantedInventory = (world: World, sellerId: string) => {
   return {
     inventoryDiscrepancies: world.discrepancies.list(sellerId).map((discrepancy) => view(world, discrepancy)),
     stockDifferences: listPlantedStock(world, sellerId),
+    lateEntries: world.discrepancies.listLate(sellerId).map(({ sku, entryId, units, at, appearsAt }) => ({
+      ...{ sku, entryId, units },
+      transactionTime: new Date(at).toISOString(),
+      appearsAt: new Date(appearsAt).toISOString(),
+    })),
   }
 }
 

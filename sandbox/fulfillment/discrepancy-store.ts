@@ -9,12 +9,23 @@ export interface Candidate {
   readonly movement: Movement
 }
 
+/** An entry that log and reports show later than its time. Times are milliseconds. */
+export interface LateEntry {
+  readonly sku: string
+  readonly entryId: string
+  readonly units: number
+  readonly at: number
+  readonly appearsAt: number
+}
+
 export interface DiscrepancyStore {
   add(discrepancy: Omit<Discrepancy, 'id'>): Discrepancy
   find(id: number): Discrepancy | null
   /** A seller's, oldest first. */
   list(sellerId: string): Discrepancy[]
   remove(id: number): void
+  /** A seller's late entries, oldest first. */
+  listLate(sellerId: string): LateEntry[]
   /** The first entries of sellable stock within the bounds (`to` exclusive) that log and report both show; that one only when `entryId` says which. */
   candidates(item: Item, from: number, to: number, entryId: string | null, limit: number): Candidate[]
   setInLog(movementId: number, inLog: boolean): void
@@ -53,6 +64,20 @@ export const createDiscrepancyStore = (database: Database): DiscrepancyStore => 
           sellerId,
         )
         .map(parseDiscrepancy),
+    listLate: (sellerId) =>
+      database
+        .all(
+          `SELECT i.sku, m.entry_id, m.units, m.at, m.appears_at FROM inventory_movements AS m JOIN inventory_items AS i ON i.id = m.item_id
+           WHERE i.seller_id = ? AND m.appears_at > m.at ORDER BY m.at, m.id`,
+          sellerId,
+        )
+        .map((row) => ({
+          sku: toText(row, 'sku'),
+          entryId: toText(row, 'entry_id'),
+          units: toInteger(row, 'units'),
+          at: toInteger(row, 'at'),
+          appearsAt: toInteger(row, 'appears_at'),
+        })),
     remove: (id) => {
       database.run('DELETE FROM inventory_discrepancies WHERE id = ?', id)
     },

@@ -279,6 +279,9 @@ describe('movements', () => {
     await client.control('POST', '/inventory/movements', {
       movements: [{ ...movement, transactionReasonCode: 'LOS', appearsIn: '3d' }],
     })
+    expect(at(await client.control('GET', '/truth'), 'lateEntries')).toMatchObject([
+      { sku: 'SKU-000001', units: -4, transactionTime: movement.transactionTime },
+    ])
     expect(await log(client, 'SKU-000001')).toEqual([])
     expect((await report(client, month)).get('SKU-000001')?.lost).toBe(0)
     await advance(client, '4d')
