@@ -1223,7 +1223,7 @@ export interface paths {
         put?: never;
         /**
          * Set the state of a claim: filed, paid in part, paid, refused, or open again
-         * @description 409 if the claim is withdrawn; if it would be filed before the whole log of its SKU has been read once, since a late entry may still settle it; if an answer of the marketplace is recorded before the claim was filed; or if the amount paid is missing or above the value. `force` files it all the same, and accepts a higher amount. Opening or filing a claim again removes its amount. Needs the scope `operate`.
+         * @description 409 if the claim is withdrawn; if it would be filed before the whole log of its SKU has been read once, since a late entry may still settle it; if an answer of the marketplace is recorded before the claim was filed; or if the amount paid is missing, above the value, or has more digits than the currency has. `force` files it all the same, and accepts a higher amount. Opening or filing a claim again removes its amount. Needs the scope `operate`.
          */
         post: operations["createClaim"];
         delete?: never;

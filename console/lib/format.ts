@@ -62,7 +62,8 @@ export const formatRate = (perMinute: number): string => {
 /** Money in the viewer's locale. */
 export const formatMoney = (amount: string, currency: string): string => {
   const value = Number(amount)
-  if (!Number.isFinite(value) || !/^[A-Z]{3}$/.test(currency)) return `${amount} ${currency}`
+  if (!Number.isFinite(value) || !/^[A-Z]{3}$/.test(currency))
+    return `${amount.replace(/^(-?\d+)(?:\.(\d))?$/, (_, whole, tenths = '0') => `${whole}.${tenths}0`)} ${currency}`.trimEnd()
   return value.toLocaleString(undefined, { style: 'currency', currency })
 }
 

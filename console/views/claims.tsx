@@ -144,7 +144,7 @@ const Decide = ({ claim, done }: { readonly claim: Item; readonly done: () => vo
 const EvidenceLinks = ({ path, about }: { readonly path: string; readonly about: string }) => (
   <>
     <a href={`${path}format=html`} target="_blank" rel="noreferrer" aria-label={`Evidence of ${about}, to print`}>
-      to print
+      print
     </a>
     ,{' '}
     <a href={`${path}format=csv`} download aria-label={`Evidence of ${about}, as CSV`}>
@@ -191,13 +191,27 @@ export const ClaimItems = ({ at, byDeadline = false }: { readonly at: Address; r
           { head: 'SKU', cell: (claim) => <a href={skuAddress(claim)}>{claim.sku}</a> },
           { head: 'Month', cell: (claim) => claim.month },
           sellerColumn,
-          { head: 'Kind', wraps: true, cell: ({ kind, shipmentId }) => (shipmentId === null ? kind : `${kind} ${shipmentId}`) },
+          {
+            head: 'Kind',
+            cell: ({ kind, shipmentId }) => (
+              <>
+                {kind}
+                {shipmentId !== null && <br />}
+                {shipmentId}
+              </>
+            ),
+          },
           { head: 'Units', number: true, cell: ({ units }) => count(units) },
           { head: 'Value', number: true, cell: ({ value, currency }) => <Money amount={value} currency={currency} /> },
           {
             head: 'Certainty',
-            wraps: true,
-            cell: ({ certainty, logRead }) => (logRead ? certainty : `${certainty}; the log is being read`),
+            cell: ({ certainty, logRead }) => (
+              <>
+                {certainty}
+                {!logRead && <br />}
+                {!logRead && 'log pending'}
+              </>
+            ),
           },
           {
             head: 'State',
@@ -222,7 +236,6 @@ export const ClaimItems = ({ at, byDeadline = false }: { readonly at: Address; r
           },
           {
             head: 'Evidence',
-            wraps: true,
             cell: ({ id }) => <EvidenceLinks path={`/v1/claims/${id}/evidence?`} about={`claim ${id}`} />,
           },
           ...(may('operate') ? [{ head: 'Action', cell: (claim: Item) => <Decide claim={claim} done={items.reload} /> }] : []),

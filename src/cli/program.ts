@@ -56,7 +56,10 @@ export const buildProgram = (process: CliProcess, runAction: CommandRegistry['ru
     .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 misused.')
 
   const defineCommand = (parent: Command, name: string, description: string, options: { isDefault?: boolean } = {}): Command =>
-    parent.command(name, options).description(description).option('--json', 'data as JSON on standard output')
+    parent
+      .command(name, options)
+      .description(options.isDefault === true ? `${description} (default)` : description)
+      .option('--json', 'data as JSON on standard output')
 
   const registry: CommandRegistry = { process, program, defineCommand, runAction }
   program

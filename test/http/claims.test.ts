@@ -137,6 +137,12 @@ test('a person files a claim and records the answer', async () => {
     status: 409,
     body: { detail: `Claim ${id} needs the amount that was paid, above 0.` },
   })
+  expect(await post(id, { state: 'paid', paidAmount: '3.001' })).toMatchObject({
+    status: 409,
+    body: {
+      detail: `Claim ${id} has an amount with more digits after the point than its currency has: check it, such as 12.50.`,
+    },
+  })
   expect(await post(id, { state: 'refused', paidAmount: '1.00' })).toMatchObject({ status: 409 })
   expect(await post(id, { state: 'open' })).toMatchObject({ body: { state: 'open', filedUnits: null } })
   expect(await post(id, { state: 'paid', paidAmount: '12.50' })).toMatchObject({

@@ -127,6 +127,19 @@ test('a person files and closes a claim; later reports change its units, not its
   ])
 })
 
+test('the audit has a claim that a report withdraws and opens again, and one that expires', async () => {
+  await report('2026-03', [{ sku: 'A', beginning: 20, ending: 15, lost: 5 }])
+  await report('2026-04', [{ sku: 'A', beginning: 15, ending: 20, found: 5 }])
+  await report('2026-04', [{ sku: 'A', beginning: 15, ending: 16, found: 1 }])
+  await reviewClaimDeadlines(stage.database, { ...claimWindows, inventoryMs: dayMs })
+  const acts = await stage.database.prisma.auditEntry.findMany({ orderBy: { id: 'asc' } })
+  expect(acts.map(({ actor, action, details }) => [actor, action, details])).toEqual([
+    ['report', 'claim.decided', { from: 'open', to: 'withdrawn', units: 0 }],
+    ['report', 'claim.decided', { from: 'withdrawn', to: 'open', units: 4 }],
+    ['report', 'claim.decided', { from: 'open', to: 'expired', units: 4 }],
+  ])
+})
+
 test('a claim is filed only after the whole log of its SKU was read since the difference was found, unless forced', async () => {
   await logReadUpTo(stage.database, sellerId, '2026-04-02T00:00:00Z', 'A')
   await report('2026-03', [{ sku: 'A', beginning: 20, ending: 17 }])

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { describeError, Failed, Misused } from '../../api-client/errors.ts'
 import { buildEventsRequest } from '../../api-client/events.ts'
+import { formatAmount } from '../../domain/values/money.ts'
 import type { CliContext } from '../context.ts'
 import { printJson, printTable } from '../output/terminal.ts'
 
@@ -58,7 +59,7 @@ const formatCommand = ({ kind, lines, money }: Forecast['commands'][number]): st
   [
     kind,
     lines.map(({ lineNumber, quantity }) => `${lineNumber}:${quantity}`).join(','),
-    money === null ? '' : `${money.amount} ${money.currency}`,
+    money === null ? '' : formatAmount(money.amount, money.currency),
   ]
     .filter((part) => part !== '')
     .join(' ')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formatAmount, padAmount } from '../../domain/values/money.ts'
 import type { CliContext } from '../context.ts'
 import { readList } from '../output/lists.ts'
 import { printJson, printMessage, printTable } from '../output/terminal.ts'
@@ -50,9 +51,9 @@ export const showSettlementDifferences = async (
       one.purchaseOrderId ?? '',
       one.lineNumber ?? '',
       one.sku ?? '',
-      one.expectedAmount,
-      one.paidAmount,
-      { text: `${one.difference} ${one.currency ?? ''}`.trimEnd(), tone: 'warning' },
+      padAmount(one.expectedAmount, one.currency),
+      padAmount(one.paidAmount, one.currency),
+      { text: formatAmount(one.difference, one.currency), tone: 'warning' },
       one.reportDate ?? '',
       one.sellerId,
     ]),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formatAmount } from '../../domain/values/money.ts'
 import type { CliContext } from '../context.ts'
 import { readList } from '../output/lists.ts'
 import { count, print, printJson, printMessage, printTable } from '../output/terminal.ts'
@@ -69,7 +70,7 @@ export const listOrders = async ({ terminal, daemon }: CliContext, { limit, ...f
       order.sellerId,
       order.orderDate ?? '',
       order.estimatedShipDate ?? '',
-      order.totalAmount === null ? '' : `${order.totalAmount} ${order.currency ?? ''}`.trimEnd(),
+      order.totalAmount === null ? '' : formatAmount(order.totalAmount, order.currency),
       order.open ? 'open' : '',
     ]),
   )

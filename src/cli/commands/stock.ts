@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formatAmount } from '../../domain/values/money.ts'
 import type { CliContext } from '../context.ts'
 import { readList } from '../output/lists.ts'
 import { printJson, printMessage, printTable } from '../output/terminal.ts'
@@ -93,7 +94,7 @@ export const showStockDifferences = async (
       String(one.countedUnits),
       String(one.balanceUnits),
       { text: one.difference > 0 ? `+${one.difference}` : String(one.difference), tone: 'warning' },
-      one.value === null ? '' : `${one.value} ${one.currency ?? ''}`.trimEnd(),
+      one.value === null ? '' : formatAmount(one.value, one.currency),
       one.asOf,
       one.firstSeenAt,
       one.sellerId,

@@ -58,7 +58,7 @@ export const addClaims = ({ program, defineCommand, runAction, process }: Comman
     .addOption(
       new Option('--as <state>', 'the answer').choices(['paid', 'paid-in-part', 'refused', 'open']).makeOptionMandatory(),
     )
-    .option('--paid <amount>', 'what was paid, such as 12.50')
+    .option('--paid <amount>', 'what was paid, such as 12.50; at most the digits of the currency')
     .option('--reference <text>', 'number of the case at the marketplace')
     .option('--reason <text>', 'why; recorded in the audit')
     .option('--by <name>', 'who records it (default: the user of this system)')

@@ -1,3 +1,5 @@
+import { formatAmount } from '../values/money.ts'
+
 /** Evidence of claims as a table (CSV) and as a page to print (HTML), for the marketplace's support. */
 
 /** A row of a report as it came. */
@@ -94,7 +96,7 @@ const buildCell = (value: string | number | null): string => {
 export const toEvidenceCsv = (claims: readonly ClaimEvidence[]): string => {
   const rows = claims.flatMap((claim) => {
     const of = [claim.id, claim.sellerId, claim.sku, claim.gtin, claim.month, claim.kind]
-    const worth = claim.value === null ? 'without a known price' : `${claim.value} ${claim.currency ?? ''}`
+    const worth = claim.value === null ? 'without a known price' : formatAmount(claim.value, claim.currency)
     return [
       [
         ...of,
@@ -134,7 +136,7 @@ export const toEvidenceCsv = (claims: readonly ClaimEvidence[]): string => {
         payment.units,
         null,
         payment.lineKey,
-        `${payment.description ?? 'reimbursement'}: ${payment.amount} ${payment.currency ?? ''}`.trimEnd(),
+        `${payment.description ?? 'reimbursement'}: ${formatAmount(payment.amount, payment.currency)}`,
       ]),
     ]
   })
@@ -159,7 +161,7 @@ const buildPayments = (payments: readonly EvidencePayment[]): string =>
     ['Report', 'Row', 'Posted on', 'Description', 'Units', 'Amount'],
     payments.map(({ reportDate, lineKey, postedOn, description, units, amount, currency }) => [
       ...[reportDate, lineKey, postedOn, description, units],
-      `${amount} ${currency ?? ''}`.trimEnd(),
+      formatAmount(amount, currency),
     ]),
   )
 

@@ -1,5 +1,6 @@
 import type { ClaimCertainty, ClaimDecision, ClaimState, ClaimWindows } from '../../domain/inventory/claim-states.ts'
 import type { ClaimKind } from '../../domain/inventory/claims.ts'
+import { countDecimals, countMinorDigits } from '../../domain/values/money.ts'
 import type { SqlRunner, Transaction } from '../db/database.ts'
 import { buildPage, type ListPage } from '../db/page.ts'
 import { type Actor, recordAct } from '../keys/audit.ts'
@@ -146,6 +147,7 @@ export type ClaimRefusal =
   | 'amount-without-payment'
   | 'amount-missing'
   | 'amount-above-value'
+  | 'amount-too-precise'
 
 /** States of a claim that the marketplace has answered, or can answer. */
 const filedStates: readonly ClaimState[] = ['filed', 'paid-in-part', 'paid', 'refused']
@@ -163,6 +165,7 @@ const findRefusal = async (
   if (state === 'open') return null
   if (!filedStates.includes(claim.state)) return 'not-filed'
   if (!paidStates.includes(state)) return null
+  if (paidAmount !== null && countDecimals(paidAmount) > countMinorDigits(claim.currency)) return 'amount-too-precise'
   const amount = paidAmount ?? claim.paidAmount
   const [compared] = await tx.query<{ none: boolean; above: boolean }>(
     `SELECT coalesce($1::numeric, 0) = 0 AS none, coalesce($1::numeric > greatest($2::numeric, $3::numeric * $4::numeric), false) AS above`,

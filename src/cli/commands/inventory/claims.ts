@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Misused } from '../../../api-client/errors.ts'
 import { type ClaimEvidence, nameLoss, toEvidenceCsv, toEvidenceHtml } from '../../../domain/inventory/claim-document.ts'
+import { formatAmount } from '../../../domain/values/money.ts'
 import type { CliContext } from '../../context.ts'
 import { readList } from '../../output/lists.ts'
 import { count, print, printFile, printJson, printMessage, printTable } from '../../output/terminal.ts'
@@ -92,7 +93,7 @@ export const listClaims = async (
       claim.month,
       claim.shipmentId === null ? claim.kind : `${claim.kind} ${claim.shipmentId}`,
       String(claim.units),
-      claim.value === null ? '' : `${claim.value} ${claim.currency ?? ''}`,
+      claim.value === null ? '' : formatAmount(claim.value, claim.currency),
       claim.logRead ? claim.certainty : `${claim.certainty}, log pending`,
       claim.state,
       claim.deadline ?? '',
@@ -132,7 +133,7 @@ export const listClaimPayments = async (
       payment.sku ?? '',
       payment.reimburses,
       payment.units === null ? '' : String(payment.units),
-      `${payment.amount} ${payment.currency ?? ''}`,
+      formatAmount(payment.amount, payment.currency),
       payment.postedOn ?? '',
       payment.claimId === null ? (payment.problem ?? '') : String(payment.claimId),
       payment.sellerId,
@@ -148,21 +149,21 @@ export const showClaim = async ({ terminal, daemon }: CliContext, id: string): P
   const { items } = await daemon.get(`${path}/evidence`, evidenceSchema)
   const [evidence] = items
   if (terminal.json) return printJson(terminal, { claim, evidence })
-  const worth = claim.value === null ? '' : `, worth ${claim.value} ${claim.currency ?? ''}`
+  const worth = claim.value === null ? '' : `, worth ${formatAmount(claim.value, claim.currency)}`
   print(
     terminal,
     `claim ${claim.id}: ${claim.units} ${nameLoss(claim.kind)} of ${claim.sku} in ${claim.month}${worth}; ${claim.state}`,
   )
   if (claim.filedUnits !== null) {
     const reference = claim.reference === null ? '' : ` as ${claim.reference}`
-    const paid = claim.paidAmount === null ? '' : `; paid ${claim.paidAmount} ${claim.currency ?? ''}`
+    const paid = claim.paidAmount === null ? '' : `; paid ${formatAmount(claim.paidAmount, claim.currency)}`
     print(terminal, `filed with ${count(claim.filedUnits, 'unit')}${reference}${paid}`)
   } else if (claim.deadline !== null) print(terminal, `to be filed by ${claim.deadline}`)
   for (const { lineKey, postedOn, description, units, amount, currency } of evidence?.payments ?? [])
     print(
       terminal,
       `paid by row ${lineKey}${postedOn === null ? '' : ` of ${postedOn}`}: ${description ?? 'reimbursement'}, ` +
-        `${units === null ? 'units not stated' : count(units, 'unit')}, ${amount} ${currency ?? ''}`,
+        `${units === null ? 'units not stated' : count(units, 'unit')}, ${formatAmount(amount, currency)}`,
     )
   if (!claim.logRead) print(terminal, 'the log of the SKU has not been read in full since the difference was found')
   for (const line of evidence?.arithmetic ?? []) print(terminal, `  ${line}`)

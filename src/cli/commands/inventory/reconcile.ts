@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formatAmount } from '../../../domain/values/money.ts'
 import type { CliContext } from '../../context.ts'
 import { count, print, printJson, printMessage, printTable } from '../../output/terminal.ts'
 
@@ -82,7 +83,7 @@ const printClaim = ({ terminal }: CliContext, claim: ShownClaim): void => {
     parts.map(([name, { units, values, unpricedUnits }]) => [
       name,
       String(units),
-      values.map(({ amount, currency }) => `${amount} ${currency}`).join(' + '),
+      values.map(({ amount, currency }) => formatAmount(amount, currency)).join(' + '),
       String(unpricedUnits),
     ]),
   )
@@ -118,7 +119,7 @@ export const runReconcile = async (
       String(one.reportUnits),
       String(one.expectedUnits),
       { text: formatSigned(one.difference), tone: 'warning' },
-      one.value === null ? '' : `${one.value} ${one.currency ?? ''}`,
+      one.value === null ? '' : formatAmount(one.value, one.currency),
       one.earliestDay,
       formatLog(one.log),
       one.sellerId,

@@ -53,6 +53,7 @@ const refusals: Readonly<Record<Exclude<ClaimRefusal, 'not-found'>, string>> = {
   'not-filed': 'was not filed: record that it was filed, then the answer of the marketplace.',
   'amount-without-payment': 'has an amount paid only as paid or paid in part.',
   'amount-missing': 'needs the amount that was paid, above 0.',
+  'amount-too-precise': 'has an amount with more digits after the point than its currency has: check it, such as 12.50.',
   'amount-above-value': 'is worth less than this amount: check it; force records it all the same.',
 }
 
@@ -226,7 +227,7 @@ export const claimRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['inventory'],
       summary: 'Set the state of a claim: filed, paid in part, paid, refused, or open again',
       description:
-        '409 if the claim is withdrawn; if it would be filed before the whole log of its SKU has been read once, since a late entry may still settle it; if an answer of the marketplace is recorded before the claim was filed; or if the amount paid is missing or above the value. `force` files it all the same, and accepts a higher amount. Opening or filing a claim again removes its amount.',
+        '409 if the claim is withdrawn; if it would be filed before the whole log of its SKU has been read once, since a late entry may still settle it; if an answer of the marketplace is recorded before the claim was filed; or if the amount paid is missing, above the value, or has more digits than the currency has. `force` files it all the same, and accepts a higher amount. Opening or filing a claim again removes its amount.',
       params: z.object({ id: bigintKey }),
       body: z.strictObject({
         state: z.enum(claimDecisions),
