@@ -1,4 +1,5 @@
 import { InvalidConfig } from '../config/config.ts'
+import { makeTrouble } from '../demo/trouble.ts'
 import { retainedData } from '../domain/sync/retention.ts'
 import { makeDataDir } from '../embedded/data-dir.ts'
 import { createHttpServer } from '../http/server.ts'
@@ -69,7 +70,7 @@ type HttpParts = DaemonContext &
  */
 export const startHttp = async (parts: HttpParts): Promise<string> => {
   const { config, log, metrics, owner, stop, shutdownHooks, database, sellers, relay, runtime, listener } = parts
-  const { intake, saveHooks, reread, webhooks, alarmChannels, observed } = parts
+  const { intake, saveHooks, reread, webhooks, alarmChannels, observed, sandboxUrl } = parts
   const server = await createHttpServer({
     database,
     listener,
@@ -100,6 +101,18 @@ export const startHttp = async (parts: HttpParts): Promise<string> => {
     budget: () => parts.budgetFigures.read(),
     forecast: (...asked) => readForecast(database, parts, ...asked),
     acceptEvents: (events, signal) => acceptEvents(intake, events, AbortSignal.any([signal])),
+    makeTrouble:
+      config.sandbox?.demo === true && sandboxUrl !== null
+        ? (signal) =>
+            makeTrouble(
+              {
+                sandboxUrl,
+                sellerId: sellers.ids()[0] ?? '',
+                acceptEvents: (events, until) => acceptEvents(intake, events, AbortSignal.any([until])),
+              },
+              signal,
+            )
+        : null,
     dryRunEvents: (events) => dryRunEvents({ ...intake, findClient: sellers.client }, events),
     decide: async (request) => {
       const result = await decideCommand(database, request)

@@ -154,14 +154,15 @@ const createFollower = ({ client, agenda }: Erp): (() => Promise<void>) => {
   }
 }
 
-const sellerFulfilled = 'SellerFulfilled'
+/** The marketplace ships these orders itself; all others, also those of a third party, are the ERP's. */
+const marketplaceFulfilled = 'WFSFulfilled'
 
 /** Adds all open orders while there is capacity; again whenever the feed had more orders than capacity. */
 const scan = async ({ client, agenda, signal }: Erp): Promise<void> => {
   agenda.takeLeftOut()
   const open = listAll((page) => client.GET('/v1/orders', { params: { query: { open: true, limit: 200, ...page } } }))
   for await (const order of open) {
-    if (order.shipNodeType !== sellerFulfilled) continue
+    if (order.shipNodeType === marketplaceFulfilled) continue
     while (!agenda.hasRoom() && !signal.aborted) await agenda.until(agenda.hasRoom, Date.now() + maxWaitMs, signal)
     if (signal.aborted) return
     agenda.note(order, Date.now())
@@ -191,7 +192,9 @@ const attend = async (erp: Erp, errand: Errand): Promise<void> => {
   errand.dueAtMs = untouchedMs
   const order = await readOrder(erp.client, errand)
   const decision =
-    order === null || order.shipNodeType !== sellerFulfilled ? ({ kind: 'finished' } as const) : decide(order, errand.answered)
+    order === null || order.shipNodeType === marketplaceFulfilled
+      ? ({ kind: 'finished' } as const)
+      : decide(order, errand.answered)
   switch (decision.kind) {
     case 'finished':
     case 'held':

@@ -22,6 +22,7 @@ import { campaignRoutes } from './routes/campaigns.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { completenessRoutes } from './routes/completeness.ts'
+import { demonstrationRoutes } from './routes/demonstration.ts'
 import { driftRoutes } from './routes/drift.ts'
 import { erasureRoutes } from './routes/erasures.ts'
 import { eventRoutes } from './routes/events/events.ts'
@@ -245,6 +246,7 @@ const apiRoutes = (app: App, parts: RouteParts): void => {
   returnRoutes(app, parts)
   stockRoutes(app, parts)
   settlementRoutes(app, parts)
+  demonstrationRoutes(app, parts)
   driftRoutes(app, parts)
   trendRoutes(app, parts)
   targetRoutes(app, parts)

@@ -147,6 +147,8 @@ export interface HttpServices {
   forecast(sellerIds: readonly string[], hours: number, commandId: string | undefined): Promise<Forecast>
   /** Stores events durably and derives their commands (`jobs/events/accept.ts`). */
   acceptEvents(events: readonly IncomingEvent[], signal: AbortSignal): Promise<EventsResult>
+  /** Makes trouble in the sandbox to look at; null: this is no demonstration. */
+  readonly makeTrouble: ((signal: AbortSignal) => Promise<{ readonly heldOrder: string; readonly lateOrder: string }>) | null
   /** What events would do now; writes nothing (`jobs/events/dry-run.ts`). */
   dryRunEvents(events: readonly IncomingEvent[]): Promise<readonly EventForecast[]>
   /** An operator rejects a waiting event (`jobs/events/reject.ts`). */

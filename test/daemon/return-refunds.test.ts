@@ -152,7 +152,9 @@ describe('a refund through a return', () => {
     expect(await refundedUnits(order)).toBe(2)
     const more = await post(refundEvent(id, [{ returnLineNumber: 1, quantity: 1 }], `${id}-more`))
     expect(more.status).toBe(422)
-    expect(JSON.stringify(more.body)).toContain('line 1 of the return has 0 units left to refund (2 returned, 2 refunded through the return)')
+    expect(JSON.stringify(more.body)).toContain(
+      'line 1 of the return has 0 units left to refund (2 returned, 2 refunded through the return)',
+    )
 
     const [shown] = await query(
       databaseUrl,

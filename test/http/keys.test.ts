@@ -381,6 +381,7 @@ describe('a key that is bound to a seller', () => {
     ],
     ['GET /v1/completeness', () => '/v1/completeness?sellerId=s-2', undefined, 403],
     ['GET /v1/discrepancies', () => '/v1/discrepancies?sellerId=s-2', undefined, 403],
+    ['POST /v1/demonstration/trouble', () => '/v1/demonstration/trouble', undefined, 403],
     ['POST /v1/erasures', () => '/v1/erasures', { ...why, sellerId: 's-2', customerOrderId: 'C-2002' }, 403],
     ['GET /v1/drift', () => '/v1/drift?sellerId=s-2', undefined, 403],
     ['GET /v1/events', () => '/v1/events?sellerId=s-2', undefined, 403],

@@ -319,6 +319,8 @@ describe('the queue board', () => {
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
     const text = await page.text()
     expect(text).not.toContain('googleapis')
+    expect(text).toContain('<a href="/"')
+    expect(text).toContain('Back to the console')
     const script = /src="(static\/[^"]+)"/.exec(text)?.[1]
     expect((await board.fetch(`/queues/${script}`)).status).toBe(200)
     expect((await board.fetch('/queues/api/queues/commands/retry/failed', { method: 'PUT' })).status).toBe(405)

@@ -459,6 +459,7 @@ describe('the OpenAPI document', () => {
       'post /v1/commands/{id}/decide',
       'post /v1/commands/{id}/reject',
       'post /v1/commands/{id}/retry',
+      'post /v1/demonstration/trouble',
       'post /v1/erasures',
       'post /v1/events',
       'post /v1/events/{source}/{id}/reject',

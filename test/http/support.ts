@@ -85,6 +85,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
       command: null,
     }),
     acceptEvents: (posted, signal) => acceptEvents(events, posted, signal),
+    makeTrouble: null,
     dryRunEvents: (posted) => dryRunEvents({ ...events, findClient: unreachableClient }, posted),
     rejectEvent: (key, by) => rejectByPerson(database, key, by),
     decide: (request) => decideCommand(database, request),

@@ -7,6 +7,7 @@ import { resolveActor } from '../../auth/caller.ts'
 import { libraryPagePolicy } from '../../content-policies.ts'
 import type { ErrorAnswers } from '../../errors.ts'
 import type { HttpServices } from '../../services.ts'
+import { boardLook, wayBack } from './library-look.ts'
 
 const basePath = '/queues'
 /** bull-board for the queues. Job data are ids only, except for events in the queue of other programs, which `GET /v1/events` shows as well. */
@@ -17,7 +18,7 @@ export const boardRoutes = async (app: App, services: HttpServices, { answer }: 
       .boardQueues()
       .map(({ queue, readOnly }) => new BullMQAdapter(queue, { readOnlyMode: readOnly, allowRetries: !readOnly })),
     serverAdapter: adapter,
-    options: { uiConfig: { boardTitle: 'Tallyman queues' } },
+    options: { uiConfig: { boardTitle: 'Tallyman queues', ...boardLook } },
   })
   await app.register(
     async (scope) => {
@@ -41,7 +42,7 @@ export const boardRoutes = async (app: App, services: HttpServices, { answer }: 
       scope.addHook('onSend', async (_request, reply, payload) => {
         reply.header('content-security-policy', libraryPagePolicy)
         return typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
-          ? payload.replace(/<link\b[^>]*https:\/\/fonts\.googleapis\.com[^>]*>/g, '')
+          ? payload.replace(/<link\b[^>]*https:\/\/fonts\.googleapis\.com[^>]*>/g, '').replace('</body>', `${wayBack}</body>`)
           : payload
       })
       await scope.register(adapter.registerPlugin())

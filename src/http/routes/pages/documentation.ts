@@ -4,6 +4,7 @@ import type { App } from '../../app.ts'
 import { libraryPagePolicy } from '../../content-policies.ts'
 import { completeDocument, tagDescriptions } from '../../schemas/openapi.ts'
 import { openapiTransform, openapiTransformObject } from '../../schemas/serializers.ts'
+import { documentationStyle, logo } from './library-look.ts'
 
 /** `/openapi.json` and `/docs`, for the routes that are added after this call. */
 export const documentationRoutes = async (app: App, version: string): Promise<void> => {
@@ -61,6 +62,8 @@ export const documentationRoutes = async (app: App, version: string): Promise<vo
     await docs.register(fastifySwaggerUi, {
       routePrefix: '/docs',
       staticCSP: libraryPagePolicy,
+      logo: { type: 'image/svg+xml', content: logo, href: '/', target: '_self' },
+      theme: { title: 'Tallyman API', css: [{ filename: 'tallyman.css', content: documentationStyle }] },
       uiConfig: { validatorUrl: null, persistAuthorization: false },
       transformSpecification: () => openapi(),
       transformSpecificationClone: false,
