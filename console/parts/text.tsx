@@ -5,6 +5,11 @@ import { formatDuration, formatLocal, formatMoney, formatUtc } from '../lib/form
 /** A dash for a missing value. */
 export const None = () => <span class="faint">–</span>
 
+/** A sentence whose parts in backticks are code. */
+export const Sentence = ({ text }: { readonly text: string }) => (
+  <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={part}>{part}</code>))}</>
+)
+
 /** A time in the viewer's zone, with UTC on hover. */
 export const Time = ({ at }: { readonly at: string | null | undefined }) => {
   const now = useNow()

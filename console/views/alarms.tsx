@@ -7,7 +7,7 @@ import { ReasonDialog } from '../parts/dialog.tsx'
 import { buildOptions, ChoiceFilter, Filters, PeriodFilter, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { syncAddress } from '../parts/syncs.tsx'
 import { List, sellerColumn } from '../parts/table.tsx'
-import { Ago, Badge, Countdown, None, Time, type Tone } from '../parts/text.tsx'
+import { Ago, Badge, Countdown, None, Sentence, Time, type Tone } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
 
 type Alarm = Schemas['Alarm']
@@ -182,7 +182,11 @@ const About = ({ alarm }: { readonly alarm: Alarm }) => {
     <div>
       <strong>{title}</strong>
       <p>{message}</p>
-      {alarm.resolvedAt === null && <p class="faint">{toDo}</p>}
+      {alarm.resolvedAt === null && (
+        <p class="faint">
+          <Sentence text={toDo} />
+        </p>
+      )}
       {view !== null && <a href={view}>{number === null || number < 2 ? 'Show it' : `Show all ${number}`}</a>}
     </div>
   )

@@ -69,7 +69,7 @@ const RunForm = ({
       </div>
       {backfill ? (
         <form
-          class="filters"
+          class="filters open"
           aria-label="Backfill"
           onSubmit={(submit) => {
             submit.preventDefault()

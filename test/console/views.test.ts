@@ -235,6 +235,8 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.getByRole('link', { name: 'Today' }).click()
     await page.getByRole('heading', { level: 1, name: 'Today' }).waitFor()
+    await page.goto('/console/syncs/orders')
+    await page.getByLabel('up to (empty: now)').waitFor()
     await context.close()
   })
 
