@@ -127,7 +127,9 @@ try {
   const slowestClaimsMs = Math.max(...claimsMs)
   console.table({
     'import of the report': { value: `${importSeconds.toFixed(0)} s, ${Math.round(rows / importSeconds)} rows/s` },
-    'longest gap between polls of orders': { value: `${longestGapSeconds.toFixed(1)} s of ${count} polls` },
+    'longest gap between polls of orders': {
+      value: `${gap === null ? 'at most ' : ''}${longestGapSeconds.toFixed(1)} s of ${count} polls`,
+    },
     'answers of the API, median and p99': {
       value: `${percentile(apiMs, 0.5).toFixed(0)} and ${apiP99Ms.toFixed(0)} ms of ${apiMs.length}`,
     },

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, readAnswer, type Schemas } from '../lib/api.ts'
+import { formatMoney } from '../lib/format.ts'
 import { member, text } from '../lib/json.ts'
 import { usePage } from '../lib/page.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
@@ -37,7 +38,7 @@ const Effect = ({ id }: { readonly id: string }) => {
             {forecast.commands.map((command) => (
               <li key={formatCommand(command)}>
                 {formatCommand(command)}
-                {command.money !== null && `, ${command.money.amount} ${command.money.currency}`}
+                {command.money !== null && `, ${formatMoney(command.money.amount, command.money.currency)}`}
               </li>
             ))}
           </ul>
