@@ -34,9 +34,9 @@ export const useSellers = () =>
 /** Maximum number of sellers that a field offers as a choice. */
 const maxChoices = 50
 
-/** The ids of the first sellers, and whether these are all. Until they are known: none, and not all. */
+/** The ids of the first sellers, and whether these are all. Until they are known: none, as with a single seller. */
 export const useSellerIds = (): { readonly ids: readonly string[]; readonly isComplete: boolean } => {
   const query = { limit: maxChoices }
   const { data } = useQuery('seller-ids', () => readAnswer(api.GET('/v1/sellers', { params: { query } })), { topics: ['seller'] })
-  return { ids: data?.items.map(({ sellerId }) => sellerId) ?? [], isComplete: data?.nextCursor === null }
+  return { ids: data?.items.map(({ sellerId }) => sellerId) ?? [], isComplete: data === undefined || data.nextCursor === null }
 }

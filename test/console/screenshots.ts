@@ -64,7 +64,7 @@ const listPictures = ({ shippedOrder, heldOrder, heldCommand }: Scene): readonly
   ]
 }
 
-const stage = await startConsole()
+const stage = await startConsole({ POLL_ORDERS: '10m' })
 try {
   const scene = await setScene(stage)
   await addTrouble(stage, scene)
