@@ -29,8 +29,9 @@ const Chip = ({ field: { name, label, options }, value }: { readonly field: Fiel
   return (
     <li class="chip">
       {label}: {text}
-      <button type="button" class="plain" aria-label={`Remove the filter ${label}`} onClick={() => setParameters({ [name]: '' })}>
-        ×
+      <button type="button" class="plain" onClick={() => setParameters({ [name]: '' })}>
+        <span class="visually-hidden">Remove the filter {label}</span>
+        <span aria-hidden="true">×</span>
       </button>
     </li>
   )
