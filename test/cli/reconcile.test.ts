@@ -121,7 +121,7 @@ test('fails when the daemon refuses', async () => {
 test('shows where settlement reports and orders differ', async () => {
   const { code, out, messages } = await cli(['settlements', '--seller', 's-1', '--kind', 'paid-less'], rig.environment)
   expect({ code, messages }).toEqual({ code: 0, messages: '' })
-  expect(out).toMatch(/^paid-less +1796277083022 +1 +B +20 +18\.5 +-1\.5 USD +2026-03-14 +s-1 *$/m)
+  expect(out).toMatch(/^paid-less +1796277083022 +1 +B +20\.00 +18\.50 +-1\.50 USD +2026-03-14 +s-1 *$/m)
   expect(await cli(['settlements', 'differences', '--seller', 's-2'], rig.environment)).toMatchObject({
     ...{ code: 0, messages: 'settlement reports and orders agree, as far as they have been compared\n' },
   })
@@ -143,7 +143,7 @@ describe('stock', () => {
   test('differences lists where it differs from the log', async () => {
     const { code, out } = await stock('differences', '--seller', 's-1')
     expect(code).toBe(0)
-    expect(out).toMatch(/^B +5 +3 +\+2 +8 USD +2026-04-02T10:00:00.000Z +\S+ +s-1 *$/m)
+    expect(out).toMatch(/^B +5 +3 +\+2 +8\.00 USD +2026-04-02T10:00:00.000Z +\S+ +s-1 *$/m)
     expect(await stock('differences', '--seller', 's-2')).toMatchObject({
       ...{ code: 0, messages: 'stock on hand and inventory log agree, as far as they have been compared\n' },
     })
