@@ -66,7 +66,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     // The daemon's review may have expired the claim of this old month.
     await page.getByLabel('State', { exact: true }).selectOption('all')
     const claims = page.getByRole('table', { name: 'Claims' })
-    await expect.poll(() => claims.innerText()).toMatch(new RegExp(`${sku}\\s+2026-03\\s+${sellerId}\\s+lost\\s+2\\s+\\$20.00`))
+    await expect.poll(() => claims.innerText()).toMatch(new RegExp(`${sku}\\s+2026-03\\s+lost\\s+2\\s+\\$20.00`))
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       click(claims.getByRole('link', { name: /^Evidence of claim \d+, as CSV$/ })),
@@ -98,9 +98,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
   test('money: settlement differences with their rows, claims by deadline with the evidence of a month, reimbursements, and inbound shipments', async () => {
     const { page, context, faults } = await stage.open('/console/money')
     const differences = page.getByRole('table', { name: 'Settlement differences' })
-    await expect
-      .poll(() => differences.innerText())
-      .toMatch(/4711, line 1\s+PAN-28\s+\S+\s+paid less\s+\$20.00\s+\$18.50\s+-\$1.50/)
+    await expect.poll(() => differences.innerText()).toMatch(/4711, line 1\s+PAN-28\s+paid less\s+\$20.00\s+\$18.50\s+-\$1.50/)
     await differences.getByText('1 row', { exact: true }).click()
     await expect.poll(() => differences.innerText()).toContain('Sale, Product Price: $18.50')
     await page.getByLabel('Kind', { exact: true }).selectOption('never paid')
@@ -130,10 +128,10 @@ describe.runIf(hasBrowser)('views of the administration', () => {
   test('inventory: the stock on hand, and where it differs from the log', async () => {
     const { page, context, faults } = await stage.open('/console/inventory?show=on-hand')
     const stock = page.getByRole('table', { name: 'Stock on hand' })
-    await expect.poll(() => stock.innerText()).toMatch(new RegExp(`${sku}\\s+Frying pan\\s+${sellerId}\\s+10\\s+2\\s+12\\s`))
+    await expect.poll(() => stock.innerText()).toMatch(new RegExp(`${sku}\\s+Frying pan\\s+10\\s+2\\s+12\\s`))
     await page.getByRole('link', { name: 'Stock and log' }).click()
     const differences = page.getByRole('table', { name: 'Differences between stock and log' })
-    await expect.poll(() => differences.innerText()).toMatch(new RegExp(`${sku}\\s+${sellerId}\\s+12\\s+15\\s+-3\\s+\\$30.00`))
+    await expect.poll(() => differences.innerText()).toMatch(new RegExp(`${sku}\\s+12\\s+15\\s+-3\\s+\\$30.00`))
     await page.getByLabel('State').selectOption('resolved')
     await page.getByText('No difference matches the filters.', { exact: false }).waitFor()
     expect(faults).toEqual([])
@@ -264,7 +262,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await eventually(async () => expect((await propose({ purchaseOrderId: order })).status).toBe(201))
     expect((await propose({ purchaseOrderId: order })).status).toBe(201)
     const { page, context, faults } = await stage.open('/console/proposals')
-    await expect.poll(() => page.locator('nav [data-count="2"]').count()).toBe(1)
+    await expect.poll(() => page.locator('nav a[href="/console/proposals"] [data-count="2"]').count()).toBe(1)
     const table = page.getByRole('table', { name: 'Proposals' })
     await expect.poll(() => table.innerText()).toContain('three kettles are in stock')
     await page
@@ -275,7 +273,9 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     expect(await readFindings(page)).toEqual([])
     await decideWith(page, 'Approve', 'they are')
     await page.getByText('The event is posted.').waitFor()
-    await page.getByRole('button', { name: /^Reject proposal/ }).click()
+    const reject = page.getByRole('button', { name: /^Reject proposal/ })
+    await expect.poll(() => reject.count()).toBe(1)
+    await reject.click()
     await decideWith(page, 'Reject', 'once is enough')
     await page.getByText('No proposal waits for a decision.').waitFor()
     await page.getByLabel('State').selectOption({ label: 'All' })

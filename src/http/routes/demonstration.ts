@@ -19,7 +19,7 @@ export const demonstrationRoutes = (app: App, { services, stopping }: RouteParts
     url: '/v1/demonstration/trouble',
     config: { needs: ['operate', 'all'] },
     schema: {
-      tags: ['status'],
+      tags: ['demonstration'],
       summary: 'Make trouble to look at, in a demonstration',
       description:
         'Places an order whose shipment is held, and a late order with a rejected event, and has the sandbox list a return that cannot be read. Only a ' +

@@ -30,6 +30,7 @@ export const tagDescriptions = {
   sessions: 'Sign-in of people at the console.',
   settings: 'The effective settings and their sources.',
   health: 'Liveness, readiness and metrics.',
+  demonstration: 'What only a demonstration has.',
 } as const
 
 const pascal = (part: string): string =>
