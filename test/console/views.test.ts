@@ -179,7 +179,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     const orders = page.getByRole('region', { name: 'Orders', exact: true })
     await orders.locator('canvas').waitFor()
     await orders.getByText('As a table').click()
-    expect(await orders.getByRole('row').count()).toBe(8)
+    await expect.poll(() => orders.getByRole('row').count()).toBe(8)
     await orders.getByRole('row').last().getByRole('link').click()
     await page.getByRole('table', { name: 'Orders' }).getByText(scene.shippedOrder).waitFor()
     expect(faults).toEqual([])

@@ -168,7 +168,7 @@ describe('tries', () => {
     await claimTry(database, key, at(22), at(21))
     await releaseTry(database, key, at(21))
     expect(await readReportMonths(database, sellerId)).toEqual([
-      { month, triedAt: at(21), newest: null, waiting: false, failures: 0, requested: null },
+      { month, triedAt: at(21), newest: null, waiting: false, failures: 0, lateEntryAt: null, requested: null },
     ])
   })
 
@@ -192,8 +192,16 @@ describe('a month', () => {
     await arrive(database, 21)
     await claimTry(database, { sellerId, month: '2026-09' }, at(1), null)
     expect(await readReportMonths(database, sellerId)).toEqual([
-      { month: '2026-09', triedAt: at(1), newest: null, waiting: false, failures: 0, requested: null },
-      { month, triedAt: null, newest: { generatedAt: at(21), retrievedAt: at(21) }, waiting: true, failures: 0, requested: null },
+      { month: '2026-09', triedAt: at(1), newest: null, waiting: false, failures: 0, lateEntryAt: null, requested: null },
+      {
+        month,
+        triedAt: null,
+        newest: { generatedAt: at(21), retrievedAt: at(21) },
+        waiting: true,
+        failures: 0,
+        lateEntryAt: null,
+        requested: null,
+      },
     ])
     expect(await readReportMonths(database, sellerId, '2026-09')).toHaveLength(1)
     expect(await readReportMonths(database, 'S-2')).toEqual([])
