@@ -6,9 +6,9 @@ import { buildPage, isOrAny, isWithin, type ListPage, type Period } from '../db/
 import { alarmWaitingAfterMs, eventSellerExpression } from '../events/event-queries.ts'
 import { countUndecidedProposals } from '../events/proposals.ts'
 import { Prisma } from '../generated/client.ts'
-import { hasDeadlines, listDeadlineRules, readDeadlines, rulesJson, rulesRows, soon } from '../orders/deadlines.ts'
+import { hasDeadlines, readDeadlines, rulesJson, rulesRows, soon } from '../orders/deadlines.ts'
 import { listReturnRules, type ReturnRules, readLateReturns } from '../orders/late-returns.ts'
-import { allSellers } from '../orders/order-queries.ts'
+import { readDeadlineRules } from '../orders/order-queries.ts'
 import { type SellerFilter, sellerCondition, toSellerIds } from '../sellers/seller-filter.ts'
 import { listExcludedSellers } from '../sellers/sellers.ts'
 import { type QuarantineState, quarantineStates } from '../sync/quarantine.ts'
@@ -221,9 +221,7 @@ const countOrders = async (
   excluded: readonly string[],
   dueBy: Date | null,
 ): Promise<Overview['orders']> => {
-  const all = only ?? (await sql.query<{ seller_id: string }>(allSellers)).map(({ seller_id }) => seller_id)
-  const sellers = all.filter((sellerId) => !excluded.includes(sellerId))
-  const rules = listDeadlineRules(sql, sellers, (sellerId) => findNow.get(sellerId) ?? null)
+  const rules = await readDeadlineRules(sql, findNow, only, excluded)
   const [total] = await sql.query<{ open: number; ours: number; due: number }>(
     `SELECT count(*)::int AS open, (count(*) FILTER (WHERE ${hasDeadlines('s.marketplace')}))::int AS ours,
        (count(*) FILTER (WHERE ${hasDeadlines('s.marketplace')} AND o.estimated_ship_date < $2::timestamptz))::int AS due

@@ -6,6 +6,7 @@ import { prepared } from '../db/prepared-statements.ts'
 import { beginsWith, typedText } from '../db/typed-text.ts'
 import { type SellerFilter, toSellerIds } from '../sellers/seller-filter.ts'
 import { listExcludedSellers } from '../sellers/sellers.ts'
+import { type DeadlineRules, listDeadlineRules } from './deadlines.ts'
 import {
   buildDeadlineConditions,
   concernsAcknowledgement,
@@ -232,6 +233,18 @@ export const allSellers = `
     SELECT (SELECT o.seller_id FROM warehouse.orders o WHERE o.seller_id > k.seller_id ORDER BY o.seller_id LIMIT 1)
     FROM known k WHERE k.seller_id IS NOT NULL
   ) SELECT seller_id FROM known WHERE seller_id IS NOT NULL`
+
+/** The deadline rules of these sellers (null: of all with orders) without the excluded ones. `findNow`: the marketplace's time by seller. */
+export const readDeadlineRules = async (
+  sql: SqlRunner,
+  findNow: ReadonlyMap<string, Date>,
+  only: readonly string[] | null,
+  excluded: readonly string[],
+): Promise<readonly DeadlineRules[]> => {
+  const all = only ?? (await sql.query<{ seller_id: string }>(allSellers)).map(({ seller_id }) => seller_id)
+  const sellers = all.filter((sellerId) => !excluded.includes(sellerId))
+  return listDeadlineRules(sql, sellers, (sellerId) => findNow.get(sellerId) ?? null)
+}
 
 // Postgres overestimates the number of unacknowledged lines, and would read every open order.
 /** SQL: the orders `o` of these keys, looked up one by one. */

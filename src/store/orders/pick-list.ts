@@ -1,8 +1,8 @@
 import type { SqlRunner } from '../db/database.ts'
 import { type SellerFilter, toSellerIds } from '../sellers/seller-filter.ts'
 import { listExcludedSellers } from '../sellers/sellers.ts'
-import { hasDeadlines, listDeadlineRules, rulesJson, rulesRows } from './deadlines.ts'
-import { allSellers } from './order-queries.ts'
+import { hasDeadlines, rulesJson, rulesRows } from './deadlines.ts'
+import { readDeadlineRules } from './order-queries.ts'
 
 /** A SKU to be taken from the shelf. */
 export interface PickedSku {
@@ -26,9 +26,7 @@ export const readPickList = async (
   shipBefore: Date | null,
 ): Promise<readonly PickedSku[]> => {
   const excluded = await listExcludedSellers(sql, filter)
-  const all = toSellerIds(filter) ?? (await sql.query<{ seller_id: string }>(allSellers)).map(({ seller_id }) => seller_id)
-  const sellers = all.filter((sellerId) => !excluded.includes(sellerId))
-  const rules = listDeadlineRules(sql, sellers, (sellerId) => findNow.get(sellerId) ?? null)
+  const rules = await readDeadlineRules(sql, findNow, toSellerIds(filter), excluded)
   return sql.query<PickedSku>(
     `SELECT l.seller_id AS "sellerId", l.sku, min(l.product_name) AS "productName", sum(u.units)::int AS units,
        count(DISTINCT l.purchase_order_id)::int AS orders, min(o.estimated_ship_date) AS "shipBy"
