@@ -71,7 +71,7 @@ export const invalidate = (topics?: ReadonlySet<string>): void => {
   }
 }
 
-/** Drops all cached answers, reasonAndActor another person may sign in. */
+/** Drops all cached answers, because another person may sign in. */
 export const clearQueries = (): void => {
   for (const [key, entry] of entries) if (entry.watchers.size === 0) entries.delete(key)
 }

@@ -42,6 +42,8 @@ const start = (): Promise<TestDaemon> =>
     SELLERS_FILE: path.join(folder, 'sellers.json'),
     MARKETPLACE_URL: sandbox.url,
     POLL_ORDERS: '1s',
+    // A request that the kill cuts off is repeated after this time.
+    ...{ REQUEST_TIMEOUT: '2s', SETTLE_TIME: '4s' },
   })
 
 beforeAll(async () => {
