@@ -66,6 +66,13 @@ test('claims are listed with their state, by month, SKU, kind and state', async 
 
 test('the evidence has the row as it came, the entries and the arithmetic, as JSON, table and page', async () => {
   const id = await findId('s-1', 'A')
+  // As JSON the columns have another order: shorter names first.
+  await stage.database.execute(
+    `UPDATE warehouse.reconciliation_rows SET raw = '{"Vendor SKU": "A", "Lost": "2", "New": "x"}' WHERE seller_id = 's-1' AND sku = 'A'`,
+  )
+  await stage.database.execute(
+    `UPDATE warehouse.reconciliation_reports SET headers = '{Vendor SKU,Lost}' WHERE seller_id = 's-1'`,
+  )
   const { body } = await server.json(`/v1/claims/${id}/evidence`)
   expect(at(body, 'items', 0)).toMatchObject({
     ...{ id, sku: 'A', centers: ['KY1'], omittedEntries: 0 },
@@ -74,7 +81,7 @@ test('the evidence has the row as it came, the entries and the arithmetic, as JS
       '2 units are stated as lost by the report.',
       'Claimed: 2 units. No price of the SKU is known.',
     ],
-    reportRows: [{ month: '2026-03', fileName: 'report.csv', columns: {} }],
+    reportRows: [{ month: '2026-03', fileName: 'report.csv', columns: { 'Vendor SKU': 'A', Lost: '2', New: 'x' } }],
     logEntries: [
       { id: '1', movement: 'lost', changedUnits: -2 },
       { id: '2', movement: 'sold', shipmentId: 'S' },
@@ -89,7 +96,9 @@ test('the evidence has the row as it came, the entries and the arithmetic, as JS
   const page = await server.fetch(`/v1/claims/${id}/evidence?format=html`)
   expect(page.headers.get('content-type')).toContain('text/html')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-  expect(await page.text()).toContain('<h2>2 lost of A, 2026-03</h2>')
+  const text = await page.text()
+  expect(text).toContain('<h2>2 lost of A, 2026-03</h2>')
+  expect(text).toContain('<th scope="col">Vendor SKU</th><th scope="col">Lost</th><th scope="col">New</th>')
 })
 
 test('the evidence of a month has all its claims', async () => {

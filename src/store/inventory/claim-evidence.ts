@@ -18,6 +18,8 @@ interface ReportRow {
   readonly month: string
   readonly fileName: string | null
   readonly generatedAt: Date | null
+  /** Of its report; null: the report is not stored. */
+  readonly headers: readonly string[] | null
   readonly raw: Readonly<Record<string, string>>
   readonly beginningQuantity: number
   readonly endingQuantity: number
@@ -32,7 +34,7 @@ interface ReportRow {
 // The month before, the month, and all later ones up to the last in which units came back: they settle the losses between, too.
 const readReportRows = (sql: SqlRunner, { sellerId, sku, month }: ClaimItem): Promise<readonly ReportRow[]> =>
   sql.query<ReportRow>(
-    `SELECT to_char(r.month, 'YYYY-MM') AS month, p.file_name AS "fileName", p.generated_at AS "generatedAt", r.raw,
+    `SELECT to_char(r.month, 'YYYY-MM') AS month, p.file_name AS "fileName", p.generated_at AS "generatedAt", p.headers, r.raw,
        r.beginning_quantity AS "beginningQuantity", r.ending_quantity AS "endingQuantity", r.sold, r.returned, r.lost, r.found, r.damaged,
        r.other_adjustments AS "otherAdjustments"
      FROM warehouse.reconciliation_rows r LEFT JOIN warehouse.reconciliation_reports p ON p.id = r.report_id
@@ -94,6 +96,15 @@ interface NamedEntry {
 const nameEntries = (entries: readonly StoredEntry[], reasons: ReasonMap): readonly NamedEntry[] =>
   entries.map((entry) => ({ entry, movement: findMovementKind(entry, reasons) }))
 
+/** The columns of a row in the order of the file; those of an unknown place at the end. */
+const sortColumns = (raw: ReportRow['raw'], headers: readonly string[]): ReportRow['raw'] => {
+  const names = [
+    ...headers.filter((header) => Object.hasOwn(raw, header)),
+    ...Object.keys(raw).filter((name) => !headers.includes(name)),
+  ]
+  return Object.fromEntries(names.map((name) => [name, raw[name] ?? '']))
+}
+
 const listCenters = (entries: readonly NamedEntry[]): readonly string[] =>
   [...new Set(entries.flatMap(({ entry }) => entry.fcName ?? []))].sort()
 
@@ -124,11 +135,11 @@ const proveLoss = async (sql: SqlRunner, claim: ClaimItem, kind: LossKind): Prom
             },
       differences,
     }),
-    reportRows: rows.map(({ raw, generatedAt, ...one }) => ({
+    reportRows: rows.map(({ raw, headers, generatedAt, ...one }) => ({
       month: one.month,
       fileName: one.fileName,
       generatedAt: generatedAt?.toISOString() ?? null,
-      columns: raw,
+      columns: sortColumns(raw, headers ?? []),
     })),
     entries: named,
   }

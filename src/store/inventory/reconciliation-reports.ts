@@ -7,7 +7,8 @@ import { type ReportFile, ReportFileRemoved } from './report-files.ts'
 
 markTable('warehouse.reconciliation_reports', {
   none: `id seller_id month state fault file_name generated_at covered_until retrieved_at imported_at byte_count row_count changed_count
-      gone_count correlation_id nameless_count footer_count by_gtin line_count unread_count skipped_lines`,
+      gone_count correlation_id nameless_count footer_count by_gtin line_count unread_count skipped_lines
+      headers`,
 })
 
 /** The report of one month (`YYYY-MM`, by the marketplace's calendar) of a seller. */
@@ -280,6 +281,8 @@ export interface LineCounts {
   readonly unreadCount: number
   readonly skippedLines: SkippedLines
   readonly namelessCount: number
+  /** Headers of the columns of the file, in their order. */
+  readonly headers: readonly string[]
   /** The file names its rows by GTIN alone. */
   readonly byGtin: boolean
 }
@@ -290,12 +293,12 @@ export interface LineCounts {
  */
 export const finishReport = async (tx: Transaction, report: StoredReport, counts: LineCounts): Promise<boolean> => {
   const { sellerId, month } = report
-  const { lineCount, rowCount, unreadCount, skippedLines, namelessCount, byGtin } = counts
+  const { lineCount, rowCount, unreadCount, skippedLines, namelessCount, headers, byGtin } = counts
   const skippedCount = Object.values(skippedLines).reduce((sum, lines) => sum + lines, 0)
   const [row] = await tx.query<{ changed: number; gone: number; file_name: string | null }>(
     `UPDATE warehouse.reconciliation_reports r
      SET state = 'imported', imported_at = now(), row_count = $4::int, footer_count = $5::int, nameless_count = $6::int, by_gtin = $7::boolean,
-       line_count = $8::int, unread_count = $9::int, skipped_lines = $10::jsonb,
+       line_count = $8::int, unread_count = $9::int, skipped_lines = $10::jsonb, headers = $11::text[],
        changed_count = c.changed, gone_count = c.gone
      FROM (
        SELECT count(*) FILTER (WHERE report_id = $3::bigint AND missing_since IS NULL)::int AS changed,
@@ -314,6 +317,7 @@ export const finishReport = async (tx: Transaction, report: StoredReport, counts
     lineCount,
     unreadCount,
     JSON.stringify(skippedLines),
+    headers,
   )
   if (row === undefined) return false
   await dropFile(tx, report)

@@ -448,6 +448,10 @@ describe('the lines of a file', () => {
       ...{ line_count: 12, row_count: 6, unread_count: 1, footer_count: 3 },
       skipped_lines: { header: 1, blank: 1, total: 2, text: 1, continued: 1 },
     })
+    const [{ headers = [] } = {}] = await rig.database.query<{ headers: string[] }>(
+      'SELECT headers FROM warehouse.reconciliation_reports',
+    )
+    expect(headers.join(',')).toBe(csv().split('\n')[0]?.trim())
     const imported = (await rig.changes()).find(({ type }) => type === 'reconciliation_report.imported')
     expect(imported?.data).toMatchObject({ lines: 12, rows: 6, quarantined: 1, skipped: 6 })
   })

@@ -112,7 +112,7 @@ const finish = async (
   inspection: Inspection,
 ): Promise<ImportedRows> => {
   const { sellerId, month } = report
-  const { rowCount, namelessCount, unread, contradictory, skuOfGtin, lineCount, skippedLines } = inspection
+  const { rowCount, namelessCount, unread, contradictory, skuOfGtin, lineCount, skippedLines, columns } = inspection
   const unreadCount = inspection.unreadCount + inspection.contradictoryCount
   const before = await findOtherImport(context.database, report)
   // Unchanged rows were reviewed for the time that the previous report covers, or not at all if it could not be read.
@@ -128,7 +128,7 @@ const finish = async (
     inSameTransaction: async (tx) => {
       if (renamed.length > 0) await removeRenamedRows(tx, sellerId, month, renamed)
       await recordUnreadSkus(tx, report, [...new Set([...unread, ...contradictory, ...unknown])])
-      const counts = { rowCount, unreadCount, namelessCount, lineCount, skippedLines }
+      const counts = { rowCount, unreadCount, namelessCount, lineCount, skippedLines, headers: columns.headers }
       await finishReport(tx, report, { ...counts, byGtin: skuOfGtin !== null })
       if (skuOfGtin !== null) await renameKnownRows(tx, sellerId)
     },
