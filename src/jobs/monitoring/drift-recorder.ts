@@ -1,8 +1,7 @@
 import type { DriftReport } from '../../clients/http/client-parts.ts'
-import type { QuietLog } from '../../observability/log.ts'
 import type { Database } from '../../store/db/database.ts'
 import { recordDrift, type SeenDrift } from '../../store/sync/drift.ts'
-import type { ShutdownHooks } from '../../util/shutdown-hooks.ts'
+import { createCountRecorder, type RecorderParts } from './count-recorder.ts'
 
 /** A new place is recorded after this time at the latest … */
 const newEveryMs = 5_000
@@ -36,53 +35,18 @@ export const createNarrowing = (): ((report: DriftReport) => DriftReport) => {
 }
 
 /** One for each process: counts in memory, and records in Postgres now and then, new places soon. */
-export const createDriftRecorder = (
-  { quiet, shutdownHooks }: { readonly quiet: QuietLog; readonly shutdownHooks: ShutdownHooks },
-  database: Database,
-): DriftRecorder => {
+export const createDriftRecorder = (parts: RecorderParts, database: Database): DriftRecorder => {
   const narrow = createNarrowing()
   const recorded = new Set<string>()
-  const pending = new Map<string, SeenDrift>()
-  let recordedAtMs = performance.now()
-  let recording: Promise<void> | null = null
-
-  const add = (key: string, seen: SeenDrift): void => {
-    pending.set(key, { ...seen, count: seen.count + (pending.get(key)?.count ?? 0) })
-  }
-
-  const isDue = (): boolean =>
-    pending.size > 0 &&
-    (performance.now() - recordedAtMs >= knownEveryMs || [...pending.keys()].some((key) => !recorded.has(key)))
-
-  const flush = async (): Promise<void> => {
-    const taken = [...pending]
-    pending.clear()
-    recordedAtMs = performance.now()
-    try {
-      await recordDrift(
-        database,
-        taken.map(([, seen]) => seen),
-      )
-      for (const [key] of taken) recorded.add(key)
-      quiet.recovered('drift', "differences of the marketplace's answers are recorded again")
-    } catch (error) {
-      for (const [key, seen] of taken) add(key, seen)
-      quiet.warn('drift', { err: error }, "differences of the marketplace's answers cannot be recorded; it is tried again")
-    }
-  }
-
-  const timer = setInterval(() => {
-    if (!isDue()) return
-    recording ??= flush().finally(() => {
-      recording = null
-    })
-  }, newEveryMs)
-  shutdownHooks.add("the differences of the marketplace's answers", async () => {
-    clearInterval(timer)
-    await recording
-    if (pending.size > 0) await flush()
+  const add = createCountRecorder<SeenDrift>(parts, {
+    what: "differences of the marketplace's answers",
+    everyMs: newEveryMs,
+    isDue: (pending, sinceMs) => sinceMs >= knownEveryMs || [...pending.keys()].some((key) => !recorded.has(key)),
+    record: async (pending) => {
+      await recordDrift(database, [...pending.values()])
+      for (const key of pending.keys()) recorded.add(key)
+    },
   })
-
   return {
     record(report) {
       const { sellerId, operation, kind, path, value, example } = narrow(report)
