@@ -71,7 +71,7 @@ const listRows = (database: Database) =>
 const finish = (database: Database, report: StoredReport): Promise<boolean> =>
   database.transaction((tx) => {
     const skippedLines = { header: 1, blank: 0, total: 0, text: 0, continued: 0 }
-    const counts = { lineCount: 2, rowCount: 1, unreadCount: 0, namelessCount: 0, skippedLines }
+    const counts = { lineCount: 2, rowCount: 1, unreadCount: 0, namelessCount: 0, headers: [], skippedLines }
     return finishReport(tx, report, { ...counts, byGtin: false })
   })
 
