@@ -1,12 +1,13 @@
 /**
- * What people ask the console for, over HTTP, and how long a browser takes to show its first view, with many orders and commands in the database:
- * 5 % of the orders open, one in fifty of these late, one in ten not acknowledged. Alternating with a list of keys. `node bench/lists.ts [--orders 1000000] [--commands 100000] [--rounds 40]`
+ * What people ask the console for, over HTTP, and how long a browser takes to show its first view, with many orders, changes, commands and events in the
+ * database: 5 % of the orders open, one in fifty of these late, one in ten not acknowledged. Alternating with a list of keys. `node bench/lists.ts [--orders 1000000] [--commands 100000] [--rounds 40]`
  */
 
 import { rm } from 'node:fs/promises'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { openDatabase } from '../src/store/db/database.ts'
 import { migrate } from '../src/store/db/migrate.ts'
+import { computeDailyFigures } from '../src/store/trends/daily-figures.ts'
 import { startServer } from '../test/http/support.ts'
 import { hasBrowser, launchBrowser } from '../test/support/browser.ts'
 import { findVocabulary } from '../test/support/vocabulary.ts'
@@ -34,6 +35,9 @@ const fill = [
   `INSERT INTO warehouse.order_line_statuses (seller_id, purchase_order_id, line_number, position, status, quantity, tracking_number, raw, first_seen_at,
      changed_at)
    SELECT 's-' || (1 + n % 2), 'po-' || n, '1', 0, 'Shipped', 2, '1Z' || n, '{}', now(), now() FROM generate_series($1::int, $2::int) AS n WHERE n >= $3::int / 20`,
+  `INSERT INTO warehouse.changes (seq, seller_id, type, purchase_order_id, data, occurred_at)
+   SELECT n, 's-' || (1 + n % 2), (ARRAY['order.created', 'order.line.status', 'order.changed'])[1 + n % 3], 'po-' || n, '{}', now()
+   FROM generate_series($1::int, least($2::int, $3::int)) AS n`,
 ]
 const fillCommands = [
   `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload, created_at, settled_at)
@@ -43,6 +47,10 @@ const fillCommands = [
    FROM generate_series(1, $1::int) AS n`,
   `INSERT INTO tallyman.command_lines (command_id, line_number, seller_id, purchase_order_id, quantity)
    SELECT 'c-' || n, '1', 's-' || (1 + n % 2), 'po-' || n, 2 FROM generate_series(1, $1::int) AS n`,
+  `INSERT INTO tallyman.erp_event (source, id, type, data, seller_id, status, received_at, processed_at)
+   SELECT 'erp', 'e-' || n, 'erp.shipment.dispatched', jsonb_build_object('purchaseOrderId', 'po-' || n), 's-' || (1 + n % 2),
+     CASE WHEN n % 500 = 3 THEN 'rejected' ELSE 'accepted' END, now() - n * interval '1 minute', now() - n * interval '1 minute'
+   FROM generate_series(1, $1::int) AS n`,
 ]
 
 const middle = Math.round(orders / 2)
@@ -75,6 +83,14 @@ const asked = {
   'a search for SKUs': '/v1/search?q=sku7',
   'a search for a command': '/v1/search?q=c77',
   'commands of a SKU': '/v1/commands?sku=SKU-77&limit=50',
+  'events, newest first': '/v1/events?limit=50',
+  'rejected events': '/v1/events?state=rejected&limit=50',
+  'a page of the change feed': `/v1/changes?after=${middle}&limit=100`,
+  'changes of an order': `/v1/changes?purchaseOrderId=po-${middle}`,
+  'trends of 90 days': '/v1/trends?days=90',
+  'pick list of everything to ship': '/v1/pick-list',
+  'lag of each resource': '/v1/lags',
+  sellers: '/v1/sellers',
 } as const
 
 /** Median of some visits, each by a browser context that has stored nothing, until the overview shows its figures. */
@@ -107,7 +123,11 @@ try {
   for (let from = 1; from <= orders; from += batch)
     for (const statement of fill) await database.execute(statement, from, Math.min(orders, from + batch - 1), orders)
   for (const statement of fillCommands) await database.execute(statement, commands)
+  await database.execute('UPDATE tallyman.change_counter SET last_seq = $1::int', orders)
   await database.execute('VACUUM ANALYZE')
+  const startedMs = performance.now()
+  await computeDailyFigures(database, 180)
+  console.log(`figures of 180 days: ${(performance.now() - startedMs).toFixed(0)} ms`)
   const reported = []
   for (const [what, path] of Object.entries(asked)) {
     await answerMs(`${http.url}${path}`)
