@@ -671,7 +671,7 @@ export interface paths {
         put?: never;
         /**
          * Run a sync now, or a backfill
-         * @description With `from` (and `to`) the records of that time are read again, oldest first; not every resource supports it. Times that the marketplace no longer serves, and future times, are excluded: `range` is the time that is read. 422 if nothing remains. Needs the scope `operate`.
+         * @description With `from` (and `to`) the records of that time are read again, oldest first; not every resource supports it. Times that the marketplace no longer serves, and future times, are excluded: `range` is the time that is read. 422 if nothing remains. A sync that is running already goes on and is not run a second time. Needs the scope `operate`.
          */
         post: operations["runSync"];
         delete?: never;

@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { readFindings, readFlaws } from './page-checks.ts'
 import { addRecords, campaignId, sku } from './records.ts'
+import { placeOrder } from './scene.ts'
 import { apiKey, type ConsoleStage, decideWith, hasBrowser, sellerId, startConsole } from './support.ts'
 
 describe.runIf(hasBrowser)('views of the administration', () => {
@@ -185,8 +186,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     // A delivery of a change, to be sent again.
-    await stage.sandbox.place({ lines: [{ sku: 'KETTLE', quantity: 1 }] })
-    await stage.call('POST', '/v1/syncs/orders/run')
+    await placeOrder(stage, 'KETTLE', 1)
     const again = deliveries.getByRole('button', { name: /^Send again change \d+$/ }).first()
     await expect.poll(() => deliveries.innerText(), { timeout: 30_000 }).toMatch(/change \d+\s+delivered/)
     await again.click()
@@ -255,11 +255,10 @@ describe.runIf(hasBrowser)('views of the administration', () => {
   })
 
   test('proposals: counted in the navigation, shown with their effect, approved and rejected with a reason', async () => {
-    const order = await stage.sandbox.place({ lines: [{ sku: 'KETTLE', quantity: 3 }] })
-    await stage.call('POST', '/v1/syncs/orders/run')
+    const order = await placeOrder(stage, 'KETTLE', 3)
     const propose = (data: object) =>
       stage.call('POST', '/v1/proposals', { type: 'erp.order.accepted', data, reason: 'three kettles are in stock' })
-    await eventually(async () => expect((await propose({ purchaseOrderId: order })).status).toBe(201))
+    expect((await propose({ purchaseOrderId: order })).status).toBe(201)
     expect((await propose({ purchaseOrderId: order })).status).toBe(201)
     const { page, context, faults } = await stage.open('/console/proposals')
     await expect.poll(() => page.locator('nav a[href="/console/proposals"] [data-count="2"]').count()).toBe(1)

@@ -106,8 +106,7 @@ describe.runIf(hasBrowser)('the overview in a browser, of many sellers', () => {
       if (count > 40 || /confirmed.*rejected/.test(name)) continue
       await page.goto(href)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await expect.poll(() => page.locator('.loading').count()).toBe(0)
-      expect([name, await page.locator('table.rows > tbody > tr:not(.group)').count()]).toEqual([name, count])
+      await expect.poll(() => page.locator('table.rows > tbody > tr:not(.group)').count(), { message: name }).toBe(count)
     }
     await page.context().close()
   })

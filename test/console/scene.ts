@@ -16,18 +16,15 @@ export interface Scene {
   readonly heldCommand: string
 }
 
-const read = async (stage: ConsoleStage): Promise<void> => {
-  const answer = await stage.call('POST', '/v1/syncs/orders/run')
-  if (answer.status !== 202) throw new Error(await answer.text())
-}
-
 /** Orders that the sandbox has and the daemon knows. */
 export const knowOrders = async (stage: ConsoleStage, purchaseOrderIds: readonly string[]): Promise<void> => {
-  await read(stage)
   for (const id of purchaseOrderIds) {
     await eventually(async () => {
       const { status } = await stage.call('GET', `/v1/orders/${id}`)
-      if (status !== 200) throw new Error(`order ${id} is not known: ${status}`)
+      if (status === 200) return
+      // A sync that was running already may have read before the order was there: it is asked for again.
+      const asked = await stage.call('POST', '/v1/syncs/orders/run')
+      throw new Error(`order ${id} is not known: ${status}; the sync was asked for: ${asked.status}`)
     })
   }
 }

@@ -227,7 +227,8 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       summary: 'Run a sync now, or a backfill',
       description:
         'With `from` (and `to`) the records of that time are read again, oldest first; not every resource supports it. Times that the marketplace ' +
-        'no longer serves, and future times, are excluded: `range` is the time that is read. 422 if nothing remains.',
+        'no longer serves, and future times, are excluded: `range` is the time that is read. 422 if nothing remains. A sync that is running already ' +
+        'goes on and is not run a second time.',
       params: z.object({ resource: z.string() }),
       body: runSchema.nullish(),
       response: {
