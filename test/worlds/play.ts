@@ -102,7 +102,14 @@ const importReport = async (database: Database, sellerId: string, world: World, 
   await database.transaction(async (tx) => {
     await markMissingRows(tx, sellerId, generatedAt, gone)
     const skippedLines = { header: 1, blank: 0, total: 0, text: 0, continued: 0 }
-    const counts = { lineCount: records.length + 1, rowCount: records.length, unreadCount: 0, namelessCount: 0, headers: [], skippedLines }
+    const counts = {
+      lineCount: records.length + 1,
+      rowCount: records.length,
+      unreadCount: 0,
+      namelessCount: 0,
+      headers: [],
+      skippedLines,
+    }
     await finishReport(tx, report, { ...counts, byGtin: false })
   })
   await database.transaction(async (tx) => {
