@@ -88,7 +88,7 @@ const asked = {
   'a page of the change feed': `/v1/changes?after=${middle}&limit=100`,
   'changes of an order': `/v1/changes?purchaseOrderId=po-${middle}`,
   'trends of 90 days': '/v1/trends?days=90',
-  'pick list of everything to ship': '/v1/pick-list',
+  'pick list of six hours': `/v1/pick-list?shipBefore=${new Date(Date.now() + 6 * 3_600_000).toISOString()}`,
   'lag of each resource': '/v1/lags',
   sellers: '/v1/sellers',
 } as const

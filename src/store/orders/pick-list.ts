@@ -28,18 +28,22 @@ export const readPickList = async (
   const excluded = await listExcludedSellers(sql, filter)
   const rules = await readDeadlineRules(sql, findNow, toSellerIds(filter), excluded)
   return sql.query<PickedSku>(
-    `SELECT l.seller_id AS "sellerId", l.sku, min(l.product_name) AS "productName", sum(u.units)::int AS units,
+    `WITH in_progress AS (
+       SELECT c.seller_id, c.purchase_order_id, cl.line_number, sum(cl.quantity) AS units
+       FROM (${rulesRows('$1')}) s
+       JOIN tallyman.commands c ON c.seller_id = s.seller_id AND c.kind IN ('ship', 'cancel')
+         AND c.state NOT IN ('confirmed', 'rejected') AND c.state <> 'withdrawn'
+       JOIN tallyman.command_lines cl ON cl.command_id = c.id
+       GROUP BY 1, 2, 3)
+     SELECT l.seller_id AS "sellerId", l.sku, min(l.product_name) AS "productName",
+       sum(l.ordered - l.shipped - l.cancelled - coalesce(p.units, 0))::int AS units,
        count(DISTINCT l.purchase_order_id)::int AS orders, min(o.estimated_ship_date) AS "shipBy"
      FROM (${rulesRows('$1')}) s
      JOIN warehouse.orders o ON o.seller_id = s.seller_id AND ${hasDeadlines('s.marketplace')}
        AND ($2::timestamptz IS NULL OR o.estimated_ship_date < $2::timestamptz)
      JOIN warehouse.order_lines l ON l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id
-     CROSS JOIN LATERAL (
-       SELECT l.ordered - l.shipped - l.cancelled - coalesce(sum(cl.quantity), 0) AS units
-       FROM tallyman.commands c JOIN tallyman.command_lines cl ON cl.command_id = c.id
-       WHERE c.seller_id = l.seller_id AND c.purchase_order_id = l.purchase_order_id AND c.kind IN ('ship', 'cancel')
-         AND c.state NOT IN ('confirmed', 'rejected', 'withdrawn') AND cl.line_number = l.line_number) u
-     WHERE u.units > 0
+     LEFT JOIN in_progress p ON p.seller_id = l.seller_id AND p.purchase_order_id = l.purchase_order_id AND p.line_number = l.line_number
+     WHERE l.ordered - l.shipped - l.cancelled - coalesce(p.units, 0) > 0
      GROUP BY l.seller_id, l.sku
      ORDER BY min(o.estimated_ship_date), l.sku, l.seller_id`,
     rulesJson(rules),
