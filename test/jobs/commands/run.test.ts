@@ -388,7 +388,13 @@ describe('the command engine', () => {
     })
     await observe(order)
     expect(await settle(await submit(order, acknowledgement))).toBe('confirmed')
-    expect(await settle(await submit(order, buildShipment(1)))).toBe('rejected')
+    // The marketplace would refuse it without a word about the buyer.
+    const refused = await submit(order, buildShipment(1))
+    expect(await settle(refused)).toBe('rejected')
+    expect(await findState(refused)).toMatchObject({
+      reason: expect.stringContaining('the buyer has asked to cancel line 1: report it again with intentToCancelOverride: true'),
+      attemptRows: [],
+    })
     const overriding = buildShipment(1)
     if (overriding.kind !== 'ship') throw new Error('no shipment')
     for (const parcel of overriding.payload.parcels) for (const line of parcel.lines) line.intentToCancelOverride = true

@@ -5,12 +5,13 @@ import type { DirectCommandContent, DirectCommandKind } from '../../../domain/co
 import { checkCorrection, findUncorrected, narrowToView } from '../../../domain/commands/correction.ts'
 import { judge, takeBaseline, untouchedBaseline } from '../../../domain/commands/evidence.ts'
 import { buildProof, parseBaseline, provenOrder, raiseBaseline } from '../../../domain/commands/proof.ts'
+import { findCancelIntent } from '../../../domain/orders/cancel-intent.ts'
 import type { PurchaseOrder } from '../../../domain/orders/order.ts'
 import { countReturned, type ReturnedLine } from '../../../domain/orders/returned-units.ts'
 import { buildLedgers, checkBeforeSend } from '../../../domain/orders/units.ts'
 import { checkMoneyLeft } from '../../../domain/refunds/refund-money.ts'
 import { computeProgress } from '../../../domain/sync/progress.ts'
-import type { StatusWords } from '../../../domain/values/vocabulary.ts'
+import type { StatusWords, Vocabulary } from '../../../domain/values/vocabulary.ts'
 import { type OrderWork, readOrderWork } from '../../../store/commands/command-ledgers.ts'
 import type { StoredCommand } from '../../../store/commands/commands.ts'
 import { runPipelined } from '../../../store/commit/query-batching.ts'
@@ -72,7 +73,7 @@ const findBlocker = (
   work: OrderWork,
   stored: PurchaseOrder,
   view: PurchaseOrder,
-  words: StatusWords,
+  { statuses: words, buyerCancelReason }: Vocabulary,
   returned: readonly ReturnedLine[],
 ): Blocker | null => {
   if (content.kind === 'correct-shipment')
@@ -83,6 +84,8 @@ const findBlocker = (
     (fault) => fault.message,
   )
   if (content.kind === 'refund') faults.push(...checkMoneyLeft(content.payload, stored, view))
+  const cancelIntent = content.kind === 'ship' ? findCancelIntent(content.payload, view, buyerCancelReason) : null
+  if (cancelIntent !== null) faults.push(cancelIntent)
   if (faults.length === 0) return null
   const reason = faults.join('; ')
   return content.kind === 'acknowledge' && eventId === null
@@ -95,9 +98,10 @@ const readState = (
   command: OrderCommand,
   stored: PurchaseOrder | null,
   work: OrderWork,
-  words: StatusWords,
+  vocabulary: Vocabulary,
   returned: readonly ReturnedLine[],
 ): SubjectState<PurchaseOrder> => {
+  const words = vocabulary.statuses
   const proof = buildProof(words, work.confirmed)
   return {
     stored,
@@ -111,7 +115,7 @@ const readState = (
       ]
       return [...new Set(lagging.flat())].join('; ') || null
     },
-    blocker: (view) => (stored === null || view === null ? null : findBlocker(command, work, stored, view, words, returned)),
+    blocker: (view) => (stored === null || view === null ? null : findBlocker(command, work, stored, view, vocabulary, returned)),
     baseline: (view) => (view === null ? {} : raiseBaseline(words, takeBaseline(view), proof)),
     originalBaseline: (view) => (view === null ? {} : raiseBaseline(words, untouchedBaseline(words, view), proof)),
   }
@@ -156,7 +160,7 @@ export const orderSubject = (
           ),
       )
       lastRead = read
-      return readState(command, read?.value ?? null, work, statuses, returned)
+      return readState(command, read?.value ?? null, work, client.vocabulary, returned)
     },
     judge: (sent, order) => {
       const last = sent.at(-1)
