@@ -871,7 +871,7 @@ export interface paths {
         put?: never;
         /**
          * End the shadow mode of a seller
-         * @description From now on its commands are sent. Open predictions end and are never sent: what the other system did is not repeated. The decision wins over the setting `MODE`. Refused with `shadow-differs` while orders differ from their predictions, or while every prediction is pending, unless `force` is true. Needs the scope `operate`.
+         * @description From now on its commands are sent. Open predictions, and commands that were not predicted yet, end and are never sent: what the other system did is not repeated. The decision wins over the setting `MODE`. Refused with `shadow-differs` while orders differ from their predictions, while every prediction is pending, or while events wait, unless `force` is true. Needs the scope `operate`.
          */
         post: operations["goLiveSeller"];
         delete?: never;
@@ -3908,9 +3908,9 @@ export interface components {
         };
         SellerMode: {
             seller: components["schemas"]["Seller"];
-            /** @description Commands whose predictions ended, whether the other system has done them or not: nothing of them was sent, and nothing will be. If the order of one does not show it, and Tallyman shall do it, send its event again with a new id. */
+            /** @description Commands that ended, predicted or not predicted yet, whether the other system has done them or not: nothing of them was sent, and nothing will be. If the order of one does not show it, and Tallyman shall do it, send its event again with a new id. */
             withdrawn: string[];
-            /** @description Those of them whose orders do not show all units of the prediction. */
+            /** @description Those of them that were not predicted, or whose orders do not show all units of the prediction. */
             notShown: string[];
             /** @description Orders that differed from their predictions when the seller went live. */
             differences: number;
@@ -5121,7 +5121,7 @@ export interface components {
             occurredAt: string;
         };
         /**
-         * @description A prediction ended because the seller went live; its units are available again. Nothing was sent. Final.
+         * @description A command of a seller in shadow mode ended because the seller went live; its units are available again. Nothing was sent. Final.
          * @example {
          *       "seq": "4711",
          *       "sellerId": "seller-1",
@@ -13331,7 +13331,7 @@ export interface operations {
                     actor?: string;
                     /** @description Why. */
                     reason: string;
-                    /** @description Go live although orders differ from their predictions, or none has been compared. */
+                    /** @description Go live although orders differ from their predictions, none has been compared, or events wait. */
                     force?: boolean;
                 };
             };

@@ -41,7 +41,7 @@ export const ModeAction = ({ seller, done }: { readonly seller: Schemas['Seller'
       {dialog && mode === 'shadow' && (
         <ReasonDialog
           title={`Go live with ${sellerId}`}
-          meaning="From now on its commands are sent. Open predictions end and are never sent: what the other system did is not repeated. Stop the other system first."
+          meaning="From now on its commands are sent. Those of before end and are never sent, predicted or not: what the other system did is not repeated. Stop the other system first."
           action="Go live"
           decide={async (reasonAndActor, form) => {
             const body = { ...reasonAndActor, ...(form.get('force') === null ? {} : { force: true }) }
@@ -49,14 +49,14 @@ export const ModeAction = ({ seller, done }: { readonly seller: Schemas['Seller'
             toast(
               withdrawn.length === 0
                 ? `${sellerId} is live.`
-                : `${sellerId} is live. ${pluralize(withdrawn.length, 'prediction')} ended, ${notShown.length} of them not shown by their orders; the commands are in the state withdrawn.`,
+                : `${sellerId} is live. ${pluralize(withdrawn.length, 'command')} ended, ${notShown.length} of them not shown by their orders; the commands are in the state withdrawn.`,
             )
             done()
           }}
           close={close}
         >
           <label class="choice">
-            <input type="checkbox" name="force" /> Although orders differ from what was predicted
+            <input type="checkbox" name="force" /> Although orders differ from what was predicted, or events wait
           </label>
         </ReasonDialog>
       )}

@@ -280,3 +280,56 @@ test('the predictions are compared with what the other system did, and differenc
   const { body: audit } = await daemon.call('GET', '/v1/audit?action=seller.went_live&limit=1')
   expect(audit).toMatchObject({ items: [{ details: { differences: 1, forced: true } }] })
 })
+
+test('what was not predicted yet when the seller goes live is never sent, and waiting events keep it from going live', {
+  timeout: 60_000,
+}, async () => {
+  const why = { actor: 'Ada', reason: 'tried out' }
+  const decide = (mode: string, body: object = {}) =>
+    daemon.call('POST', `/v1/sellers/${shadowed}/go-${mode}`, { ...why, ...body })
+  expect(await decide('shadow')).toMatchObject({ status: 200 })
+  const unread = { sellerId: shadowed, purchaseOrderId: await place(shadowed) }
+  expect(await post(daemon, accepted(unread, 'unread-accept'))).toBe(202)
+  await untilSettled(databaseUrl)
+
+  // No order can be read by its id: a cancellation waits, and so does an event about an order that no list shows.
+  const hidden = { sellerId: shadowed, purchaseOrderId: '4900000000001' }
+  await sandbox.control('PUT', '/faults', {
+    rules: [{ operation: 'orders.get', sellerId: shadowed, serverErrorBefore: 1 }],
+    hidden: [{ ids: [hidden.purchaseOrderId] }],
+  })
+  await sandbox.place({ ...hidden, lines: [{ lineNumber: '1', sku: 'TEA', quantity: 1, unitPrice: '4.00' }] })
+  const cancel = { ...unread, ...ofLine(1, 'SELLER_CANCEL_OUT_OF_STOCK') }
+  expect(await post(daemon, { id: 'unread-cancel', type: 'erp.lines.unfulfillable', data: cancel })).toBe(202)
+  expect(await post(daemon, accepted(hidden, 'hidden-accept'))).toBe(202)
+  await eventually(async () => expect(await countCommands(shadowed)).toMatchObject({ pending: 1 }))
+
+  expect(await decide('live')).toMatchObject({
+    ...{
+      status: 409,
+      body: { code: 'shadow-differs', detail: expect.stringContaining(`Undecided events of seller ${shadowed}: 1.`) },
+    },
+  })
+  expect((await daemon.call('POST', '/v1/events/%2Ferp/hidden-accept/reject', why)).status).toBe(200)
+  const [waiting] = await query<{ id: string }>(databaseUrl, `SELECT id FROM tallyman.commands WHERE event_id = 'unread-cancel'`)
+  const wentLive = await decide('live', { force: true })
+  expect(wentLive).toMatchObject({
+    ...{ status: 200, body: { seller: { mode: 'live' }, notShown: expect.arrayContaining([waiting?.id]) } },
+  })
+  await sandbox.control('PUT', '/faults', {})
+
+  // A later event about the order is sent: it would have waited for an open cancellation.
+  expect(
+    await post(daemon, buildDispatch(unread, 'unread-ship', reportedParcel('1ZUNREAD', { lineNumber: '1', quantity: 4 }))),
+  ).toBe(202)
+  await eventually(async () =>
+    expect((await sandbox.effects(unread.purchaseOrderId)).map(({ kind, quantity }) => [kind, quantity])).toEqual([
+      ['acknowledged', 4],
+      ['shipped', 4],
+    ]),
+  )
+  await untilSettled(databaseUrl)
+  expect(await query(databaseUrl, `SELECT state FROM tallyman.commands WHERE event_id = 'unread-cancel'`)).toEqual([
+    { state: 'withdrawn' },
+  ])
+})

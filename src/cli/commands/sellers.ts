@@ -155,7 +155,7 @@ export const decideOnMode = async (
   print(terminal, `seller ${sellerId} is live: its commands are sent from now on`)
   if (differences > 0) print(terminal, `${count(differences, 'order')} differed from what was predicted`)
   if (withdrawn.length === 0) return
-  print(terminal, `${count(withdrawn.length, 'prediction')} ended: nothing was sent, and nothing will be`)
+  print(terminal, `${count(withdrawn.length, 'command')} of the shadow mode ended: nothing was sent, and nothing will be`)
   if (notShown.length === 0) return print(terminal, 'the orders show all of them: the other system has done them')
   print(
     terminal,

@@ -51,7 +51,7 @@ export const addSellers = ({ program, defineCommand, runAction, process }: Comma
       .argument('<id>')
       .option('--reason <text>', 'why; stored in the audit')
       .option('--by <name>', 'who decides (default: the user of this system)')
-    if (decision === 'go-live') command.option('--force', 'although orders differ from what was predicted')
+    if (decision === 'go-live') command.option('--force', 'although orders differ from what was predicted, or events wait')
     command.action((sellerId: string, options: { reason?: string; by?: string; force?: true }, ofUser: Command) =>
       runAction(ofUser, async (context) => {
         const { by: actor = systemUser(process.environment), force = false } = options

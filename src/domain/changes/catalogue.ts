@@ -144,7 +144,7 @@ export const changeTypes = {
     ofCommand,
   ),
   'command.withdrawn': kind(
-    'A prediction ended because the seller went live; its units are available again. Nothing was sent. Final.',
+    'A command of a seller in shadow mode ended because the seller went live; its units are available again. Nothing was sent. Final.',
     shapes.commandSchema,
     commandInState('the seller went live'),
     ofCommand,

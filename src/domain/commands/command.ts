@@ -59,7 +59,7 @@ export const unitKinds = {
  * - confirmed: applied. Final.
  * - rejected: refused by the marketplace, by our own rules or by an operator. Final; its units are released.
  * - predicted: its seller is in shadow mode: checked, and its request stored, but nothing was sent, and nothing will be. It reserves its units.
- * - withdrawn: a prediction that ended because its seller went live. Final; its units are released.
+ * - withdrawn: it ended because its seller went live, predicted or not predicted yet. Final; its units are released.
  */
 export const commandStates = [
   'pending',
@@ -83,7 +83,7 @@ export type CommandState = (typeof commandStates)[number]
  * - pending -> confirmed: the goal is already reached (an order that someone else has acknowledged), nothing is sent; or an earlier attempt was applied.
  * - pending -> rejected: our own rules refuse it at the time of sending.
  * - pending -> predicted: its seller is in shadow mode.
- * - predicted -> withdrawn: the seller went live. It never becomes pending again.
+ * - pending -> withdrawn, predicted -> withdrawn: the seller, which was in shadow mode, went live. It never becomes pending again.
  * - pending -> held: it could not be sent for too long, no process handled it, its content cannot be read, the marketplace has no such command, or
  *   the effect of an earlier or unrecorded request is unclear.
  * - sending -> confirmed | rejected: the answer shows the complete effect, or refuses the request.
@@ -97,7 +97,7 @@ export type CommandState = (typeof commandStates)[number]
  * - held -> pending | confirmed | rejected: an operator decided (retry reads the subject, then sends again).
  */
 export const commandTransitions: Readonly<Record<CommandState, readonly CommandState[]>> = {
-  pending: ['sending', 'confirmed', 'rejected', 'predicted', 'held'],
+  pending: ['sending', 'confirmed', 'rejected', 'predicted', 'withdrawn', 'held'],
   sending: ['confirmed', 'rejected', 'verifying', 'pending', 'held'],
   verifying: ['confirmed', 'rejected', 'pending', 'held'],
   held: ['pending', 'confirmed', 'rejected'],

@@ -17,10 +17,10 @@ const modeSchema = z
     seller: sellerSchema,
     withdrawn: z.array(z.string()).meta({
       description:
-        'Commands whose predictions ended, whether the other system has done them or not: nothing of them was sent, and nothing will be. If the order of one does not show it, and Tallyman shall do it, send its event again with a new id.',
+        'Commands that ended, predicted or not predicted yet, whether the other system has done them or not: nothing of them was sent, and nothing will be. If the order of one does not show it, and Tallyman shall do it, send its event again with a new id.',
     }),
     notShown: z.array(z.string()).meta({
-      description: 'Those of them whose orders do not show all units of the prediction.',
+      description: 'Those of them that were not predicted, or whose orders do not show all units of the prediction.',
     }),
     differences: z.int().meta({ description: 'Orders that differed from their predictions when the seller went live.' }),
   })
@@ -44,8 +44,17 @@ const shadowOrders = buildList('shadow', shadowOrderSchema, z.object({ sellerId:
   difference: z.enum(differenceKinds).optional().meta({ description: 'With a difference of this kind.' }),
 })
 
-const describeDifferences = (sellerId: string, { difference, missing, unpredicted, pending }: ShadowCounts): string => {
+const describeDifferences = (
+  sellerId: string,
+  { difference, missing, unpredicted, pending }: ShadowCounts,
+  waitingEvents: number,
+): string => {
   const toDo = 'Nothing has changed. Read them (`tallyman shadow report`, GET /v1/shadow), or go live anyway with `force`.'
+  if (waitingEvents > 0)
+    return (
+      `Undecided events of seller ${sellerId}: ${waitingEvents}. Their commands would be sent, also if the other system has done the same. Nothing has ` +
+      'changed. Wait until they are decided, reject them (`tallyman events list --state received`), or go live anyway with `force`.'
+    )
   if (difference + missing + unpredicted === 0)
     return (
       `No prediction of seller ${sellerId} has been compared with an order yet: ${pending} are pending, and would end without being sent. ` +
@@ -118,15 +127,14 @@ export const shadowRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['sellers'],
       summary: 'End the shadow mode of a seller',
       description:
-        'From now on its commands are sent. Open predictions end and are never sent: what the other system did is not repeated. The decision wins over the setting `MODE`. Refused with `shadow-differs` while orders differ from their predictions, or while every prediction is pending, unless `force` is true.',
+        'From now on its commands are sent. Open predictions, and commands that were not predicted yet, end and are never sent: what the other system did is not repeated. The decision wins over the setting `MODE`. Refused with `shadow-differs` while orders differ from their predictions, while every prediction is pending, or while events wait, unless `force` is true.',
       params: idParams,
       body: z.strictObject({
         actor: actorSchema,
         reason,
-        force: z
-          .boolean()
-          .optional()
-          .meta({ description: 'Go live although orders differ from their predictions, or none has been compared.' }),
+        force: z.boolean().optional().meta({
+          description: 'Go live although orders differ from their predictions, none has been compared, or events wait.',
+        }),
       }),
       response: { 200: modeSchema, ...problems(404, 409, 413, 415, 422) },
     },
@@ -135,7 +143,10 @@ export const shadowRoutes = (app: App, { services }: RouteParts): void => {
       const force = body.force ?? false
       const decided = await decideMode(database, { sellerId: id, mode: 'live', reason: body.reason, force, ...by })
       if (decided === null) throw buildNoSeller(id)
-      if (decided.outcome === 'differs') throw new Problem('shadow-differs', { detail: describeDifferences(id, decided.counts) })
+      if (decided.outcome === 'differs') {
+        const { counts, waitingEvents } = decided
+        throw new Problem('shadow-differs', { detail: describeDifferences(id, counts, waitingEvents) })
+      }
       const { withdrawn, differences } = decided
       log.info({ seller_id: id, actor: by.actor, withdrawn: withdrawn.length, differences }, 'seller went live')
       return toModeAnswer(decided)

@@ -57,16 +57,25 @@ interface PredictedRow {
   readonly purchaseOrderId: string | null
 }
 
-/** Ends the open predictions of a seller, whose units are then free; returns the ids of the commands. */
+/**
+ * Ends the open predictions of a seller that leaves shadow mode, and its commands that were not predicted yet: another system may have done them too. Their
+ * units are then free. Returns the ids of the commands. The caller holds the lock of the seller's row.
+ */
 export const withdrawPredictions = async (
   transaction: Transaction,
   sellerId: string,
   reason: string,
 ): Promise<readonly string[]> => {
   const rows = await transaction.query<PredictedRow>(
-    `UPDATE tallyman.commands SET state = 'withdrawn', reason = $2, settled_at = now(), updated_at = now()
-     WHERE seller_id = $1 AND state = 'predicted'
-     RETURNING id, kind, payload, parts, purchase_order_id AS "purchaseOrderId"`,
+    `WITH ended AS (
+       UPDATE tallyman.commands SET state = 'withdrawn', reason = $2, settled_at = now(), updated_at = now(), leased_until = NULL, lease_owner = NULL
+       WHERE seller_id = $1 AND state IN ('predicted', 'pending')
+       RETURNING id, kind, payload, parts, purchase_order_id AS "purchaseOrderId"
+     ), closed AS (
+       UPDATE tallyman.alarms a SET resolved_at = now() FROM ended e
+       WHERE a.seller_id = $1 AND a.kind = 'command-waiting' AND a.subject = e.id AND a.resolved_at IS NULL
+     )
+     SELECT * FROM ended`,
     sellerId,
     `${reason}; nothing was sent, and nothing will be`,
   )

@@ -1,7 +1,8 @@
 import type { SellerMode } from '../../domain/shadow/mode.ts'
 import { withdrawPredictions } from '../commands/predictions.ts'
 import { countDifferences, type ShadowCounts, summarizeShadow } from '../commands/shadow-comparisons.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, SqlRunner } from '../db/database.ts'
+import { waitingSellerExpression } from '../events/events.ts'
 import { type Actor, recordAct } from '../keys/audit.ts'
 import { notifySellers, readSeller, type SellerStatus } from './sellers.ts'
 
@@ -18,7 +19,7 @@ export interface ModeDecision extends Actor {
 export interface DecidedMode {
   readonly outcome: 'decided'
   readonly seller: SellerStatus
-  /** The commands whose open predictions ended with it. */
+  /** The commands that ended with it: the open predictions, and those that were not predicted yet. */
   readonly withdrawn: readonly string[]
   /** Those of them that the orders do not show completely. */
   readonly notShown: readonly string[]
@@ -26,12 +27,27 @@ export interface DecidedMode {
   readonly differences: number
 }
 
-/** The outcome of a decision. `differs`: nothing was changed, because orders differ from their predictions, or none has been compared yet. */
-export type ModeOutcome = DecidedMode | { readonly outcome: 'differs'; readonly counts: ShadowCounts }
+/**
+ * The outcome of a decision. `differs`: nothing was changed, because orders differ from their predictions, none has been compared yet, or events wait, whose
+ * commands would be sent.
+ */
+export type ModeOutcome =
+  | DecidedMode
+  | { readonly outcome: 'differs'; readonly counts: ShadowCounts; readonly waitingEvents: number }
+
+/** Undecided events of a seller in shadow mode; 0 of any other seller. */
+const countWaitingEvents = async (sql: SqlRunner, sellerId: string): Promise<number> => {
+  const [row] = await sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM tallyman.erp_event e WHERE e.status = 'received' AND ${waitingSellerExpression} = $1
+       AND EXISTS (SELECT FROM tallyman.sellers s WHERE s.seller_id = $1 AND s.mode = 'shadow')`,
+    sellerId,
+  )
+  return row?.count ?? 0
+}
 
 /**
- * Puts a seller in shadow mode, or makes it live, on behalf of a person; the decision wins over the setting. The predictions that are open when it goes live
- * end: nothing of them is ever sent. While orders differ from their predictions, or all of them are pending, it goes
+ * Puts a seller in shadow mode, or makes it live, on behalf of a person; the decision wins over the setting. The commands that are open when it leaves shadow
+ * mode end, predicted or not: nothing of them is ever sent. While orders differ from their predictions, all of them are pending, or events wait, it goes
  * live only with `force`. Null: there is no such seller.
  */
 export const decideMode = async (
@@ -43,7 +59,10 @@ export const decideMode = async (
   const summary = mode === 'live' ? await summarizeShadow(database, filter, Number.POSITIVE_INFINITY) : null
   const differences = summary === null ? 0 : countDifferences(summary.counts)
   const isUncompared = summary !== null && summary.counts.pending > 0 && summary.counts.agreement === 0
-  if (summary !== null && (differences > 0 || isUncompared) && !force) return { outcome: 'differs', counts: summary.counts }
+  if (summary !== null && !force) {
+    const waitingEvents = await countWaitingEvents(database, sellerId)
+    if (differences > 0 || isUncompared || waitingEvents > 0) return { outcome: 'differs', counts: summary.counts, waitingEvents }
+  }
   return database.transaction(async (transaction): Promise<DecidedMode | null> => {
     // A prediction holds a share lock of this row, so that none is made after the seller went live.
     const [before] = await transaction.query<{ mode: string }>(
@@ -58,7 +77,9 @@ export const decideMode = async (
       mode,
       by.actor,
     )
-    const withdrawn = mode === 'live' ? await withdrawPredictions(transaction, sellerId, 'the seller went live') : []
+    // Of a seller that is live already, pending commands are to be sent.
+    const leavesShadow = mode === 'live' && before.mode === 'shadow'
+    const withdrawn = leavesShadow ? await withdrawPredictions(transaction, sellerId, 'the seller went live') : []
     if (before.mode !== mode)
       transaction.record({ sellerId, type: 'seller.mode_changed', data: { mode, actor: by.actor, reason } })
     await notifySellers(transaction)
