@@ -29,14 +29,15 @@ const newClient = (url: string, options: pg.ClientConfig = {}): pg.Client =>
 /** Timeout for reading the state of the migrations: readiness is checked often, and connections must not accumulate. */
 const readTimeoutMs = 5_000
 
-const readMigrations = async (directory: string) => {
-  const entries = await readdir(directory, { withFileTypes: true })
-  const names = entries
+const listMigrationNames = async (directory: string): Promise<readonly string[]> =>
+  (await readdir(directory, { withFileTypes: true }))
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
     .sort()
-  return Promise.all(
-    names.map(async (name) => ({
+
+const readMigrations = async (directory: string) =>
+  Promise.all(
+    (await listMigrationNames(directory)).map(async (name) => ({
       path: name,
       migrationFile: {
         path: 'migration.sql',
@@ -44,7 +45,6 @@ const readMigrations = async (directory: string) => {
       },
     })),
   )
-}
 
 // The adapter splits a script at each semicolon, which breaks function bodies and comments, and runs each part in a transaction of its own. One simple
 // query runs the script in one transaction.
@@ -100,6 +100,7 @@ export const migrateUnlessStopped = async (
   const opened: SqlDriverAdapter[] = []
   try {
     if (!(await lockMigrations(lock, wait))) return null
+    if (await isComplete(lock, directory)) return []
     await scripts.connect()
     const factory = new PrismaPg({ connectionString: url, max: 2, application_name: 'tallyman migrate', Client: SteadyClient })
     const engine = await openSchemaEngine(await readFile(schemaFile, 'utf8'), withUnsplitScripts(factory, scripts, opened))
@@ -132,20 +133,32 @@ export const migrateUnlessStopped = async (
 export const migrate = async (url: string, directory?: string): Promise<readonly string[]> =>
   (await migrateUnlessStopped(url, waitWithoutLimit, directory)) ?? []
 
+/** Names of the migrations of the database that were not rolled back, and whether each is finished; none if it has never been migrated. */
+const readRecorded = async (client: pg.Client): Promise<readonly { readonly name: string; readonly finished: boolean }[]> => {
+  const { rows: table } = await client.query("SELECT to_regclass('_prisma_migrations') AS found")
+  if (table[0]?.found === null) return []
+  const { rows } = await client.query<{ name: string; finished: boolean }>(
+    'SELECT migration_name AS name, finished_at IS NOT NULL AS finished FROM _prisma_migrations WHERE rolled_back_at IS NULL',
+  )
+  return rows
+}
+
 /** Names of the finished migrations of the database; none if it has never been migrated. */
 export const finishedMigrations = async (url: string): Promise<readonly string[]> => {
   const client = newClient(url, { connectionTimeoutMillis: readTimeoutMs, query_timeout: readTimeoutMs })
   await client.connect()
   try {
-    const { rows: table } = await client.query("SELECT to_regclass('_prisma_migrations') AS found")
-    if (table[0]?.found === null) return []
-    const { rows } = await client.query<{ migration_name: string }>(
-      'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
-    )
-    return rows.map((row) => row.migration_name)
+    return (await readRecorded(client)).flatMap(({ name, finished }) => (finished ? [name] : []))
   } finally {
     await client.end()
   }
+}
+
+/** Whether every migration is finished and none has failed: then Prisma's engine, whose loading takes a fifth of a start, has nothing to do. */
+const isComplete = async (client: pg.Client, directory: string): Promise<boolean> => {
+  const recorded = await readRecorded(client)
+  const names = recorded.map(({ name }) => name)
+  return recorded.every(({ finished }) => finished) && (await missingMigrations(names, directory)).length === 0
 }
 
 /** Names of the migrations of this program that the database has not finished. */
@@ -154,5 +167,5 @@ export const missingMigrations = async (
   directory: string = migrationsDirectory,
 ): Promise<readonly string[]> => {
   const done = new Set(finished)
-  return (await readMigrations(directory)).map((migration) => migration.path).filter((name) => !done.has(name))
+  return (await listMigrationNames(directory)).filter((name) => !done.has(name))
 }
