@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) =>
-  existsSync(file),
-)
+const executablePath = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((file) => existsSync(file))
 if (executablePath === undefined && process.env['CI'] === 'true') throw new Error('no Chromium on this machine')
 if (executablePath === undefined) process.stderr.write('\n*** no Chromium on this machine: the console is not tested ***\n\n')
 
