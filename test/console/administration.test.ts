@@ -188,7 +188,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     // A delivery of a change, to be sent again.
     await placeOrder(stage, 'KETTLE', 1)
     const again = deliveries.getByRole('button', { name: /^Send again change \d+$/ }).first()
-    await expect.poll(() => deliveries.innerText(), { timeout: 30_000 }).toMatch(/change \d+\s+delivered/)
+    await expect.poll(() => deliveries.innerText()).toMatch(/change \d+\s+delivered/)
     await again.click()
     await page.getByText('1 message will be sent again.').waitFor()
     await page.getByRole('button', { name: 'Rotate the secret' }).click()
@@ -382,7 +382,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
   ]
 
   test.each(addresses)('%s: by keyboard, in light and dark, on a phone', async (address) => {
-    const opened = await stage.open('/')
+    const opened = await stage.signIn()
     expect(await readFlaws(opened, address)).toEqual([])
     await opened.context.close()
   })

@@ -392,7 +392,7 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
   ]
 
   test.each(addresses)('%s: by keyboard, in light and dark, on a phone', async (address) => {
-    const opened = await stage.open('/')
+    const opened = await stage.signIn()
     expect(await readFlaws(opened, address)).toEqual([])
     await opened.context.close()
   })

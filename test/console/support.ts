@@ -32,6 +32,8 @@ export interface ConsoleStage {
   call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response>
   /** Opens a page that is not signed in. */
   newPage(options?: Parameters<Browser['newContext']>[0]): Promise<TestPage>
+  /** Opens a page, signed in, at no address yet. */
+  signIn(options?: Parameters<Browser['newContext']>[0]): Promise<TestPage>
   /** Opens a page, signed in, at an address of the console. */
   open(path: string, options?: Parameters<Browser['newContext']>[0]): Promise<TestPage>
   stop(): Promise<void>
@@ -66,6 +68,15 @@ export const startConsole = async (env: Readonly<Record<string, string>> = {}): 
     })
     return { page, context, faults }
   }
+  const signIn: ConsoleStage['signIn'] = async (options) => {
+    const opened = await newPage(options)
+    const signedIn = await opened.context.request.post(`${daemon.url}/v1/session`, {
+      data: { key: apiKey },
+      headers: { origin: daemon.url },
+    })
+    if (!signedIn.ok()) throw new Error(`the sign-in failed: ${signedIn.status()} ${await signedIn.text()}`)
+    return opened
+  }
   const call: ConsoleStage['call'] = (method, path, body) =>
     fetch(`${daemon.url}${path}`, {
       method,
@@ -84,13 +95,9 @@ export const startConsole = async (env: Readonly<Record<string, string>> = {}): 
     client,
     call,
     newPage,
+    signIn,
     open: async (path, options) => {
-      const opened = await newPage(options)
-      const signedIn = await opened.context.request.post(`${daemon.url}/v1/session`, {
-        data: { key: apiKey },
-        headers: { origin: daemon.url },
-      })
-      if (!signedIn.ok()) throw new Error(`the sign-in failed: ${signedIn.status()} ${await signedIn.text()}`)
+      const opened = await signIn(options)
       await opened.page.goto(path)
       return opened
     },

@@ -127,9 +127,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await dispatchUnit(stage, order, 'WOK', '1ZWOK')
     await dispatchUnit(stage, order, 'WOK', '1ZWOK-TOO')
     for (const parcel of ['1ZWOK', '1ZWOK-TOO'])
-      await expect
-        .poll(async () => (await stage.call('GET', `/v1/orders?trackingNumber=${parcel}`)).text(), { timeout: 25_000 })
-        .toContain(order)
+      await expect.poll(async () => (await stage.call('GET', `/v1/orders?trackingNumber=${parcel}`)).text()).toContain(order)
     const command = await holdShipment(stage, order, '1ZWOK')
     // As the engine leaves it: the first request shipped one unit, the second one the other.
     const sent = { carrier: 'UPS', trackingNumber: '1ZWOK', trackingUrl: null, method: null, shippedAt: '2026-11-20T10:00:00Z' }
@@ -153,7 +151,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     const { page, context } = await stage.open(`/console/commands/${command}`)
     const said = page.locator('.notice p').first()
     await expect
-      .poll(() => said.innerText(), { timeout: 20_000 })
+      .poll(() => said.innerText())
       .toBe('A person decided that 1 unit had been applied before. 1 unit appeared under our tracking numbers.')
     const compared = page.getByRole('table', { name: /before the request, requested, and now/ })
     await expect.poll(() => compared.locator('tbody tr').first().innerText()).toMatch(/1\s+WOK\s+0\s+2\s+2/)
@@ -166,7 +164,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await expect.poll(() => page.getByRole('table', { name: 'Commands' }).innerText()).not.toContain(order)
     // The change feed triggers the reload: without it the page would reload after half a minute.
     await dispatchUnit(stage, order, 'LAMP', '1ZLAMP')
-    await expect.poll(() => page.getByRole('table', { name: 'Commands' }).innerText(), { timeout: 15_000 }).toContain(order)
+    await expect.poll(() => page.getByRole('table', { name: 'Commands' }).innerText(), { timeout: 25_000 }).toContain(order)
     await context.close()
   })
 
@@ -209,7 +207,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     ['commands', () => '/console/commands'],
     ['a command', ({ heldCommand }) => `/console/commands/${heldCommand}`],
   ])('%s: by keyboard, in light and dark, on a phone', async (_, addressIn) => {
-    const opened = await stage.open('/')
+    const opened = await stage.signIn()
     expect(await readFlaws(opened, addressIn(scene))).toEqual([])
     await opened.context.close()
   })
