@@ -9,6 +9,7 @@ import { cli } from '../cli/run.ts'
 import { sandboxSeller } from '../daemon/support.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
+import { enqueueMaintenance } from '../support/maintenance.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { startTestSandbox } from '../support/sandbox.ts'
 import { findVocabulary } from '../support/vocabulary.ts'
@@ -17,10 +18,11 @@ import { type MailServer, startMailServer } from './mail-server.ts'
 
 // One daemon with a channel of each kind: what it sends, by its own jobs.
 
-/** The check for alarms runs every minute. */
+/** The check for alarms runs every minute, and when the test asks. */
 const maxWaitMs = 90_000
 const secret = 'T000-secret'
 let daemon: TestDaemon
+let databaseUrl: string
 let database: Database
 let receiver: Receiver
 let mail: MailServer
@@ -31,11 +33,11 @@ beforeAll(async () => {
   mail = await startMailServer('hunter2')
   const [postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
   const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-channels-'))
-  const url = await postgres.database()
-  database = openDatabase({ url, findVocabulary, connections: 4 })
+  databaseUrl = await postgres.database()
+  database = openDatabase({ url: databaseUrl, findVocabulary, connections: 4 })
   daemon = await startTestDaemon({
     ...sandboxSeller,
-    DATABASE_URL: url,
+    DATABASE_URL: databaseUrl,
     DATA_DIR: folder,
     MARKETPLACE_URL: sandbox.url,
     WEBHOOK_PRIVATE_ADDRESSES: 'allow',
@@ -89,6 +91,7 @@ test('an alarm arrives at Slack, Teams and by e-mail once, is repeated after its
   expect(mailsAbout('Test message')).toBe(mailsBefore + 1)
 
   await raiseAlarm(database, held, 'the buyer Jane Doe waits')
+  await enqueueMaintenance(databaseUrl, 'alarms')
   const title = 'A command waits for a decision'
   await eventually(() => {
     expect(postsAbout(`${title} (new)`)).toBe(2)
