@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
+import { copyCluster } from '../support/postgres.ts'
 import { buildRandom } from '../support/random.ts'
 import { readProcesses } from './support.ts'
 
@@ -65,8 +66,7 @@ test.skipIf(process.platform !== 'linux')(
       const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-interrupt-'))
       await chmod(folder, 0o755)
       // Those that wait until everything runs need not watch a database being made.
-      const template = process.env['TALLYMAN_TEST_CLUSTER']
-      if (after === isRunning && template !== undefined) execFileSync('cp', ['-a', `${template}/.`, folder])
+      if (after === isRunning) await copyCluster(folder)
       const terminal = inTerminal('exec npm start', { DATA_DIR: folder, PORT: '0', SANDBOX_PORT: '0', LOG_FORMAT: 'json' })
       const ended = once(terminal.child, 'exit')
       try {
@@ -76,7 +76,7 @@ test.skipIf(process.platform !== 'linux')(
         const [code] = await ended
         const told = `SEED=${seed}, Ctrl-C ${Math.round(afterMs)} ms after "${after}"\n${terminal.output()}`
         expect(code, told).toBe(0)
-        await eventually(async () => expect(await readProcesses(folder), told).toEqual([]), 10_000)
+        await eventually(async () => expect(await readProcesses(folder), told).toEqual([]))
         expect(terminal.output()).not.toMatch(/"level":"(error|fatal)"/)
       } finally {
         for (const { pid } of await readProcesses(folder)) killIfThere(pid)
@@ -100,8 +100,7 @@ const withStart = async (
 ): Promise<void> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-hang-up-'))
   await chmod(folder, 0o755)
-  const template = process.env['TALLYMAN_TEST_CLUSTER']
-  if (template !== undefined) execFileSync('cp', ['-a', `${template}/.`, folder])
+  await copyCluster(folder)
   const started = start({ DATA_DIR: folder, PORT: '0', SANDBOX_PORT: '0', LOG_FORMAT: 'json' })
   try {
     await eventually(() => expect(started.output()).toContain(isRunning), 150_000)
@@ -133,7 +132,7 @@ onLinux('a terminal that is closed ends what `npm start` has started in it', { t
     },
     async (folder) => {
       terminal?.close()
-      await eventually(async () => expect(await readProcesses(folder)).toEqual([]), 30_000)
+      await eventually(async () => expect(await readProcesses(folder)).toEqual([]))
     },
   )
 })
@@ -152,10 +151,10 @@ onLinux(
         const shell = (await readProcesses(folder)).find(({ command }) => command.endsWith('scripts/start.sh'))
         expect(shell).toBeDefined()
         process.kill(shell?.pid ?? 0, 'SIGHUP')
-        await eventually(() => expect(npm?.output()).toContain('sellers read again'), 20_000)
+        await eventually(() => expect(npm?.output()).toContain('sellers read again'))
         expect(npm?.child.exitCode).toBeNull()
         npm?.child.kill('SIGHUP')
-        await eventually(async () => expect(await readProcesses(folder)).toEqual([]), 30_000)
+        await eventually(async () => expect(await readProcesses(folder)).toEqual([]))
         expect(npm?.output()).toContain('stopping: finishing work in progress')
       },
     )

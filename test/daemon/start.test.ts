@@ -8,8 +8,9 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { withDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { copyCluster } from '../support/postgres.ts'
 import { type Program, startProgram } from '../support/process.ts'
 import { openPassage, readProcesses } from './support.ts'
 
@@ -167,6 +168,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
   })
 
   test('a second signal ends at once, and nothing of the daemon is left', async () => {
+    await copyCluster(folder)
     const daemon = await start()
     const { child } = daemon.program
     // An answer that does not come keeps the daemon from being done with its drain.
@@ -186,6 +188,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
   })
 
   test('doctor with another DATA_DIR blames no setting of display advertising', async () => {
+    await copyCluster(folder)
     const daemon = await start({ DEMO: 'off' })
     const doctorIn = async (dataDir: string) => {
       const env = { TALLYMAN_URL: daemon.url, SANDBOX_URL: formatSandbox(daemon), DATA_DIR: dataDir }
@@ -258,20 +261,16 @@ test('a port that is taken is noticed before anything else is begun', async () =
   expect(await readdir(folder)).toEqual([])
 })
 
-test('a Postgres that does not let the daemon in is told in its own words, and not waited for long', {
-  timeout: 240_000,
-}, async () => {
-  const postgres = await startTestPostgres()
-  try {
-    const nowhere = new URL(postgres.url)
+describe('with a Postgres', () => {
+  const stage = withDatabase({ each: 'test' })
+
+  test('a Postgres that does not let the daemon in is told in its own words, and not waited for long', async () => {
+    const nowhere = new URL(stage.url)
     nowhere.pathname = '/nowhere'
-    const stranger = new URL(postgres.url)
+    const stranger = new URL(stage.url)
     stranger.password = 'wrong'
-    const env = { PORT: '0', SANDBOX_PORT: '0', DEMO: 'off' }
-    for (const [url, words] of [
-      [nowhere, 'the database that DATABASE_URL names does not exist'],
-      [stranger, 'Postgres rejects the credentials of DATABASE_URL'],
-    ] as const) {
+    const isTold = async (url: URL, words: string): Promise<void> => {
+      const env = { PORT: '0', SANDBOX_PORT: '0', DEMO: 'off' }
       const program = run({ ...env, DATABASE_URL: url.href, DATA_DIR: path.join(folder, url.pathname) })
       await program.says(words)
       await program.ended
@@ -281,24 +280,24 @@ test('a Postgres that does not let the daemon in is told in its own words, and n
       expect(program.output()).not.toContain('does not answer yet')
       expect(program.output()).not.toContain('[object Object]')
     }
-  } finally {
-    await postgres.stop()
+    // Each takes the ten seconds in which the role or the database may still be created.
+    await Promise.all([
+      isTold(nowhere, 'the database that DATABASE_URL names does not exist'),
+      isTold(stranger, 'Postgres rejects the credentials of DATABASE_URL'),
+    ])
+  })
+
+  /** The database behind a passage that is not open yet. */
+  const cutOff = async () => {
+    const address = new URL(stage.url)
+    const passage = await openPassage(Number(address.port))
+    await passage.cut()
+    address.port = `${passage.port}`
+    return { databaseUrl: address.href, passage }
   }
-})
 
-/** A database that cannot be reached before its passage is opened. */
-const cutDatabase = async (postgres: TestPostgres) => {
-  const address = new URL(await postgres.database())
-  const passage = await openPassage(Number(address.port))
-  await passage.cut()
-  address.port = `${passage.port}`
-  return { databaseUrl: address.href, passage }
-}
-
-test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with code 0', { timeout: 240_000 }, async () => {
-  const postgres = await startTestPostgres()
-  try {
-    const { databaseUrl, passage } = await cutDatabase(postgres)
+  test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with code 0', async () => {
+    const { databaseUrl, passage } = await cutOff()
     const env = { PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder, DATABASE_URL: databaseUrl, DEMO: 'off' }
     const impatient = run({ ...env, DATA_DIR: path.join(folder, 'other') })
     const starting = start(env)
@@ -307,42 +306,35 @@ test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with
     await passage.open()
     await starting
     await passage.close()
-  } finally {
-    await postgres.stop()
-  }
-})
-
-test('a Postgres that turns up between two looks at it is one that came later, not a fault', { timeout: 240_000 }, async () => {
-  const postgres = await startTestPostgres()
-  const address = new URL(await postgres.database())
-  const targetPort = Number(address.port)
-  let connections = 0
-  const passage = createServer((near) => {
-    connections += 1
-    near.on('error', () => undefined)
-    if (connections === 1) return void near.destroy()
-    const far = connect(targetPort, '127.0.0.1')
-    far.on('error', () => undefined)
-    near.pipe(far).pipe(near)
   })
-  try {
-    passage.listen(0, '127.0.0.1')
-    await once(passage, 'listening')
-    const at = passage.address()
-    address.port = `${typeof at === 'object' ? at?.port : at}`
-    const daemon = await start({ DATABASE_URL: address.href, DEMO: 'off' })
-    expect(connections).toBeGreaterThan(1)
-    expect(await daemon.program.stop()).toBe(0)
-  } finally {
-    passage.close()
-    await postgres.stop()
-  }
-})
 
-test('a SIGHUP during the start is remembered: the sellers are read again once they can be', { timeout: 240_000 }, async () => {
-  const postgres = await startTestPostgres()
-  try {
-    const { databaseUrl, passage } = await cutDatabase(postgres)
+  test('a Postgres that turns up between two looks at it is one that came later, not a fault', async () => {
+    const address = new URL(stage.url)
+    const targetPort = Number(address.port)
+    let connections = 0
+    const passage = createServer((near) => {
+      connections += 1
+      near.on('error', () => undefined)
+      if (connections === 1) return void near.destroy()
+      const far = connect(targetPort, '127.0.0.1')
+      far.on('error', () => undefined)
+      near.pipe(far).pipe(near)
+    })
+    try {
+      passage.listen(0, '127.0.0.1')
+      await once(passage, 'listening')
+      const at = passage.address()
+      address.port = `${typeof at === 'object' ? at?.port : at}`
+      const daemon = await start({ DATABASE_URL: address.href, DEMO: 'off' })
+      expect(connections).toBeGreaterThan(1)
+      expect(await daemon.program.stop()).toBe(0)
+    } finally {
+      passage.close()
+    }
+  })
+
+  test('a SIGHUP during the start is remembered: the sellers are read again once they can be', async () => {
+    const { databaseUrl, passage } = await cutOff()
     const sellersFile = path.join(folder, 'sellers.json')
     const seller = { sellerId: 'first', clientId: 'c', clientSecret: 's', marketplaceUrl: 'http://127.0.0.1:1' }
     await writeFile(sellersFile, JSON.stringify([seller]))
@@ -351,12 +343,10 @@ test('a SIGHUP during the start is remembered: the sellers are read again once t
     await writeFile(sellersFile, JSON.stringify([seller, { ...seller, sellerId: 'second' }]))
     starting.child.kill('SIGHUP')
     await passage.open()
-    await starting.says(/"sellers":2,"msg":"sellers read again"/, 60_000)
+    await starting.says(/"sellers":2,"msg":"sellers read again"/)
     expect(await starting.stop()).toBe(0)
     await passage.close()
-  } finally {
-    await postgres.stop()
-  }
+  })
 })
 
 test('what nobody handled ends the daemon with a line that says what it was', async () => {

@@ -60,14 +60,24 @@ const makeMigrated = async (url: string): Promise<void> => {
   await migrate(named(url, 'migrated'))
 }
 
-/** A copy of a cluster that is at rest; answers its folder. */
-export const readCopy = async (cluster: string): Promise<string> => {
-  const folder = await makeFolder()
+const copyInto = async (cluster: string, folder: string): Promise<void> => {
   // With owners and modes, which Postgres insists on.
   await promisify(execFile)('cp', ['-a', `${cluster}/.`, folder])
   // Each copy has a port of its own.
   await rm(path.join(folder, portFile), { force: true })
+}
+
+/** A copy of a cluster that is at rest; answers its folder. */
+export const readCopy = async (cluster: string): Promise<string> => {
+  const folder = await makeFolder()
+  await copyInto(cluster, folder)
   return folder
+}
+
+/** Puts the cluster that was made for all tests into a DATA_DIR: a daemon that starts there need not make its database. */
+export const copyCluster = async (dataDir: string): Promise<void> => {
+  const cluster = process.env['TALLYMAN_TEST_CLUSTER']
+  if (cluster !== undefined) await copyInto(cluster, dataDir)
 }
 
 /** Makes a cluster with a migrated database, at rest; answers its folder. */
