@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -18,13 +18,13 @@ let folder: string
 let databaseUrl: string
 let daemon: TestDaemon
 
-const start = (profile = 'walmart-us'): Promise<TestDaemon> =>
+const start = (): Promise<TestDaemon> =>
   startTestDaemon({
     ...sandboxSeller,
     DATABASE_URL: databaseUrl,
     DATA_DIR: folder,
     MARKETPLACE_URL: sandbox.url,
-    MARKETPLACE_PROFILE: profile,
+    MARKETPLACE_PROFILE: 'walmart-us',
     POLL_RECONCILIATION: '1s',
     RATE_LIMITS: reportRateLimits,
     POLL_ORDERS: '1s',
@@ -41,11 +41,10 @@ beforeAll(async () => {
   await advance(`${(firstDay + 31 - today) % 31}d`)
   const { now } = (await sandbox.control('GET', '/clock')) as { now: string }
   expect(Number(new Date(now).toISOString().slice(8, 10))).toBeGreaterThanOrEqual(12)
-})
-afterEach(async () => {
-  await daemon.program.kill()
+  daemon = await start()
 })
 afterAll(async () => {
+  await daemon.program.kill()
   await Promise.all([postgres.stop(), sandbox.stop()])
   await rm(folder, { recursive: true, force: true })
 })
@@ -82,7 +81,6 @@ const findAlarms = () =>
   )
 
 test('a report is requested, and imported when it is ready; a restart in between neither loses nor repeats the request', async () => {
-  daemon = await start()
   const requested = await eventually(async () => {
     const open = await readOpen()
     expect(open).toHaveLength(2)
@@ -118,7 +116,6 @@ test.each(['error', 'stuck', 'expired'] as const)(
     const attempts = async (): Promise<number> => (await countCalls('request')) - before
     // The next generation of the running month.
     await advance('1d')
-    daemon = await start()
     await eventually(async () => expect(await readOpen()).toHaveLength(1))
     for (let attempt = 2; attempt <= 4; attempt += 1) {
       await advance(ending === 'stuck' ? '7h' : '30m')
@@ -144,9 +141,8 @@ test.each(['error', 'stuck', 'expired'] as const)(
 
 test('a request that is refused, as for a bad granularity, is an error that names the field, and is repeated', async () => {
   await requestsMake({})
-  await advance('1d')
   await sandbox.next({ fault: 'lockedBefore', status: 400, operation: 'reconciliation.request' })
-  daemon = await start()
+  await advance('1d')
   await eventually(async () => {
     const [state] = await query<{ error: string | null }>(
       databaseUrl,
@@ -159,7 +155,6 @@ test('a request that is refused, as for a bad granularity, is an error that name
 })
 
 test('orders and returns keep the attributes of the live service, and a returned line names who bears its refund', async () => {
-  daemon = await start()
   const purchaseOrderId = await sandbox.place({ lines: [{ lineNumber: '1', sku: 'TEA', quantity: 2, unitPrice: '4.00' }] })
   await eventually(async () => {
     const [order] = await query<{ attributes: unknown; wcp: boolean }>(
