@@ -99,7 +99,7 @@ test('past orders belong to a new world, also to the one after a reset', async (
   expect(at(await second.control('GET', '/state'), 'orders')).toBe(6)
 })
 
-test('two on one directory: the second says so and ends with 1', { timeout: 20_000 }, async () => {
+test('two on one directory: the second says so and ends with 1', async () => {
   const dataDir = await temporaryDirectory()
   await launch(dataDir)
   const child = spawn(process.execPath, [program], {
@@ -114,7 +114,7 @@ test('two on one directory: the second says so and ends with 1', { timeout: 20_0
   expect(output).toContain('another sandbox is using')
 })
 
-test('a taken port is named, with what to do, and no stack', { timeout: 20_000 }, async () => {
+test('a taken port is named, with what to do, and no stack', async () => {
   const { url } = await launch(await temporaryDirectory())
   const port = new URL(url).port
   const child = spawn(process.execPath, [program], {
@@ -187,7 +187,5 @@ test('when its parent lets go of the channel it ends by itself, even with reques
 test('with an interval it places orders by itself', async () => {
   const { url } = await launch(await temporaryDirectory(), { SANDBOX_ORDER_INTERVAL: '100ms' })
   const client = await connect(url)
-  await expect
-    .poll(async () => Number(at(await client.control('GET', '/state'), 'orders')), { timeout: 10_000 })
-    .toBeGreaterThan(2)
+  await expect.poll(async () => Number(at(await client.control('GET', '/state'), 'orders'))).toBeGreaterThan(2)
 })

@@ -24,7 +24,7 @@ test('the receiver of the page runs as it is written, takes each message once an
   program.stdin.end(source)
   const sender = createSender(stage.database)
   try {
-    await expect.poll(() => /listening on (\d+)/.exec(said)?.[1], { timeout: 10_000 }).toBeDefined()
+    await expect.poll(() => /listening on (\d+)/.exec(said)?.[1]).toBeDefined()
     const url = `http://127.0.0.1:${/listening on (\d+)/.exec(said)?.[1]}/hooks`
     await addEndpoint(stage.database, url)
     await addEndpoint(stage.database, url, {

@@ -346,7 +346,7 @@ describe('the creation of shipping settings', () => {
     await next('create', { fault: 'timeoutBefore' })
     const id = await submit()
     expect((await settle(id, 'verifying')).state).toBe('verifying')
-    await expect.poll(() => settle(id, 'pending').then(({ state }) => state), { timeout: 10_000 }).toBe('pending')
+    await expect.poll(() => settle(id, 'pending').then(({ state }) => state)).toBe('pending')
     await next('get', { fault: 'okWithErrors', status: 404 })
     expect(await settle(id)).toMatchObject({ state: 'confirmed', outcomes: ['not-applied', 'applied'] })
   })
