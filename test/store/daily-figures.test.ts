@@ -89,4 +89,7 @@ test('the largest lag of the day remains, and calls are added', async () => {
   expect(sum?.values.at(-1)).toBe('7.0000')
   const [refused] = await read(7, ['s-2'], 'calls-refused')
   expect(known(refused?.values)).toEqual([])
+  await addCalls(database, [{ sellerId: 's-2', figure: 'calls', count: 1 }])
+  const [none] = await read(7, ['s-2'], 'calls-refused')
+  expect(known(none?.values)).toEqual(['0'])
 })

@@ -131,12 +131,15 @@ export const readTrends = async (
     only === null ? null : [...only],
   )
   const found = Map.groupBy(rows, ({ figure, part }) => `${figure}/${part}`)
+  const daysWithCalls = new Set(found.get('calls/')?.map(({ day }) => day))
   const trends = trendFigureNames.flatMap((figure): readonly Trend[] => {
     const parts = [...found.values()].filter(([first]) => first?.figure === figure)
     const isOfParts = figure === 'lag' || figure === 'money-at-stake'
     return (parts.length === 0 && !isOfParts ? [[]] : parts).map((entries) => {
       const byDay = new Map(entries.map(({ day, value }) => [day, value]))
-      const values = all.map((day) => byDay.get(day) ?? (trendFigures[figure].isZeroWithout ? '0' : null))
+      const { isZeroWithout } = trendFigures[figure]
+      const isZero = (day: string): boolean => (isZeroWithout === 'calls' ? daysWithCalls.has(day) : isZeroWithout)
+      const values = all.map((day) => byDay.get(day) ?? (isZero(day) ? '0' : null))
       return { figure, part: entries[0]?.part ?? '', previous: values.slice(0, days), values: values.slice(days) }
     })
   })
