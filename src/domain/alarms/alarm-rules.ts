@@ -414,7 +414,7 @@ export const alarmRules = {
     opens: 'The open differences of inventory reports of a seller have a value of 500 or more in one currency.',
     subject: 'the currency',
     closes: 'cause',
-    toDo: 'Check the differences, the most valuable first, and claim lost units from the marketplace (`tallyman reconcile --month 2026-10`).',
+    toDo: 'Check the differences, the most valuable first, and claim lost units from the marketplace (`tallyman claims`).',
     list: '/v1/discrepancies?sellerId={sellerId}&state=open',
     namesSubject: true,
   },
