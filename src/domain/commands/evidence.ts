@@ -387,6 +387,9 @@ const refundsByLine = (payload: RefundPayload): Map<string, AskedRefund> => {
   return lines
 }
 
+/** An amount with two digits after the point, or all that it has. */
+const inMoney = (amount: Decimal): string => amount.toFixed(Math.max(2, amount.decimalPlaces()))
+
 /**
  * Units, money and reasons must agree. A marketplace that shows refunded money but no refunded units is judged by money and
  * reasons; units alone never prove, since the marketplace refunds by itself as well (public facts 4.3).
@@ -395,7 +398,7 @@ const judgeRefund = (asked: AskedRefund, before: LineBaseline, now: LineBaseline
   const units = now.units.refunded - before.units.refunded
   const money = new Decimal(now.refundedAmount).minus(before.refundedAmount)
   const gained = gainedReasons(before, now)
-  const seen = `${units} of ${inUnits(asked.quantity)} and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`
+  const seen = `${units} of ${inUnits(asked.quantity)} and ${inMoney(money)} of ${inMoney(asked.money)} appeared as refunded`
   if (units === 0 && money.isZero() && gained.length === 0) return absent(`${seen}, and no new reason`)
   const unitsShown = now.units.refunded > 0 || new Decimal(now.refundedAmount).isZero()
   const underOurMark = gained.some((reason) => asked.reasons.has(reason))
@@ -425,7 +428,7 @@ const seeRefund = (asked: AskedRefund, before: LineBaseline, now: LineBaseline):
   if (unitsShown && units < asked.quantity) return strict
   if (moneyShown && !money.eq(asked.money)) return strict
   return landed(
-    `accepted, and ${units} of ${inUnits(asked.quantity)} and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`,
+    `accepted, and ${units} of ${inUnits(asked.quantity)} and ${inMoney(money)} of ${inMoney(asked.money)} appeared as refunded`,
   )
 }
 
@@ -554,10 +557,16 @@ const judgeAcknowledge = (words: StatusWords, baseline: OrderBaseline, after: Or
     const finding = compare(line, findLine(after, line.lineNumber), (before, now) => {
       acknowledged += now.units.acknowledged
       gained ||= now.units.acknowledged > before.units.acknowledged
-      const figures = `${createdUnits(now, words)} units in ${words.findWord('created')}, ${now.units.acknowledged} acknowledged, ${now.units.cancelled} cancelled of ${now.ordered}`
+      const created = createdUnits(now, words)
+      const { acknowledged: ofThem, cancelled } = now.units
+      const figures = [
+        `${ofThem} of ${inUnits(now.ordered)} acknowledged`,
+        ...(created > 0 ? [`${created} not yet`] : []),
+        ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
+      ].join(', ')
       if (unknownUnits(before, words).size > 0 || unknownUnits(now, words).size > 0)
         return unclear(`${figures}, others in a state we do not know`)
-      return createdUnits(now, words) > 0 ? absent(figures) : landed(figures)
+      return created > 0 ? absent(figures) : landed(figures)
     })
     return { lineNumber: line.lineNumber, ...finding }
   })
