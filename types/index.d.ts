@@ -2237,6 +2237,71 @@ export interface components {
             reason: string | null;
             details: unknown;
         };
+        OrderPayout: {
+            currency: string | null;
+            /**
+             * @description pending: `openAmount` is positive; paid: reports have paid all shipped units; nothing-due: no unit is due, and no report names the order.
+             * @enum {string}
+             */
+            state: "pending" | "paid" | "nothing-due";
+            /** @description Prices and other charges that reports have paid. */
+            paid: string;
+            /** @description Taxes of sales, less what the marketplace withheld. */
+            netTax: string;
+            /** @description Commissions, less those given back; negative: to the marketplace. */
+            commission: string;
+            /** @description Fees and adjustments; negative: to the marketplace. */
+            fees: string;
+            /** @description Refunds, without the commission given back; negative: to the buyer. */
+            refunds: string;
+            /** @description Discounts, reserves and other money. */
+            other: string;
+            /** @description All of these together: what the order earned so far. */
+            payout: string;
+            /** @description Charges of shipped units that no report has paid, before commission. */
+            openAmount: string;
+            /** @description `YYYY-MM-DD`: the newest row. Null: no report names the order. */
+            lastPostedOn: string | null;
+        };
+        SettlementDifference: {
+            id: string;
+            sellerId: string;
+            /** @enum {string} */
+            kind: "paid-less" | "paid-more" | "paid-twice" | "never-paid" | "refund-without-return" | "commission-off-rate" | "unknown-fee";
+            /** @description Null: the row of the report names no order. */
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            sku: string | null;
+            /** @description `YYYY-MM-DD`: the newest report of its rows. Null: no report has paid. */
+            reportDate: string | null;
+            /** @description What reports should have paid; negative: to the marketplace. */
+            expectedAmount: string;
+            /** @description What the rows of reports have paid. */
+            paidAmount: string;
+            /** @description paidAmount minus expectedAmount; negative: the seller has received too little. */
+            difference: string;
+            currency: string | null;
+            /** @description The rows of reports that it comes from. */
+            readonly rows: {
+                /** @description Report and position of the row. */
+                lineKey: string;
+                transactionType: string;
+                amountType: string | null;
+                description: string | null;
+                /** @description `YYYY-MM-DD`. */
+                postedOn: string | null;
+                amount: string | null;
+            }[];
+            /** @enum {string} */
+            state: "open" | "resolved";
+            /** @description settled: later reports or records explain it; withdrawn: its order is no longer stored. */
+            resolution: ("settled" | "withdrawn") | null;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            changedAt: string;
+            resolvedAt: string | null;
+        };
         EventReceipt: {
             id: string;
             source: string;
@@ -2639,6 +2704,8 @@ export interface components {
                 /** @description The newest 1,000, oldest first. */
                 readonly changes: components["schemas"]["Change"][];
             };
+            /** @description What settlement reports have paid so far, by currency. Not with `at`. */
+            readonly payouts?: components["schemas"]["OrderPayout"][];
             /**
              * Format: date-time
              * @description The requested time. Only with `at`, like `version`, `validFrom` and `validTo`.
@@ -3804,45 +3871,6 @@ export interface components {
              * @enum {string}
              */
             from: "default" | "environment" | "file";
-        };
-        SettlementDifference: {
-            id: string;
-            sellerId: string;
-            /** @enum {string} */
-            kind: "paid-less" | "paid-more" | "paid-twice" | "never-paid" | "refund-without-return" | "commission-off-rate" | "unknown-fee";
-            /** @description Null: the row of the report names no order. */
-            purchaseOrderId: string | null;
-            lineNumber: string | null;
-            sku: string | null;
-            /** @description `YYYY-MM-DD`: the newest report of its rows. Null: no report has paid. */
-            reportDate: string | null;
-            /** @description What reports should have paid; negative: to the marketplace. */
-            expectedAmount: string;
-            /** @description What the rows of reports have paid. */
-            paidAmount: string;
-            /** @description paidAmount minus expectedAmount; negative: the seller has received too little. */
-            difference: string;
-            currency: string | null;
-            /** @description The rows of reports that it comes from. */
-            readonly rows: {
-                /** @description Report and position of the row. */
-                lineKey: string;
-                transactionType: string;
-                amountType: string | null;
-                description: string | null;
-                /** @description `YYYY-MM-DD`. */
-                postedOn: string | null;
-                amount: string | null;
-            }[];
-            /** @enum {string} */
-            state: "open" | "resolved";
-            /** @description settled: later reports or records explain it; withdrawn: its order is no longer stored. */
-            resolution: ("settled" | "withdrawn") | null;
-            /** Format: date-time */
-            firstSeenAt: string;
-            /** Format: date-time */
-            changedAt: string;
-            resolvedAt: string | null;
         };
         ShadowOrder: {
             sellerId: string;

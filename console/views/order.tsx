@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { api, Refused, readAnswer, type Schemas } from '../lib/api.ts'
 import { pluralize } from '../lib/format.ts'
@@ -253,6 +253,60 @@ const countReserved = ({ ledger }: Order['lines'][number]): number => {
   return reserved.ship + reserved.cancel + (inFlight !== null && inFlight.kind !== 'refund' ? inFlight.quantity : 0)
 }
 
+type Payout = NonNullable<Order['payouts']>[number]
+
+const payoutParts = [
+  ['paid', 'Paid for the units'],
+  ['netTax', 'Taxes, less those withheld'],
+  ['commission', 'Commission'],
+  ['fees', 'Fees'],
+  ['refunds', 'Refunds'],
+  ['other', 'Other'],
+] as const satisfies readonly (readonly [keyof Payout, string])[]
+
+/** What the order earned by the settlement reports so far. */
+const Earnings = ({ payouts }: { readonly payouts: readonly Payout[] }) => (
+  <section class="card" aria-label="Earned">
+    <h2>Earned</h2>
+    {payouts.every(({ lastPostedOn }) => lastPostedOn === null) && (
+      <p class="faint">No settlement report that was read names the order.</p>
+    )}
+    {payouts.map(({ currency, payout, openAmount, lastPostedOn, ...parts }) => (
+      <dl key={currency} class="facts">
+        {lastPostedOn !== null && (
+          <>
+            {payoutParts.map(
+              ([part, label]) =>
+                Number(parts[part]) !== 0 && (
+                  <Fragment key={part}>
+                    <dt>{label}</dt>
+                    <dd>
+                      <Money amount={parts[part]} currency={currency} />
+                    </dd>
+                  </Fragment>
+                ),
+            )}
+            <dt>Payout, as of {lastPostedOn}</dt>
+            <dd>
+              <strong>
+                <Money amount={payout} currency={currency} />
+              </strong>
+            </dd>
+          </>
+        )}
+        {Number(openAmount) !== 0 && (
+          <>
+            <dt>Not paid yet, before commission</dt>
+            <dd>
+              <Money amount={openAmount} currency={currency} />
+            </dd>
+          </>
+        )}
+      </dl>
+    ))}
+  </section>
+)
+
 /** A deadline: the time that is left, or the time itself for an order of the past. */
 const Deadline = ({ order, to }: { readonly order: Order; readonly to: string | null }) =>
   order.at === undefined ? <Countdown to={to} sellerId={order.sellerId} /> : <Time at={to} />
@@ -306,6 +360,7 @@ const OrderDetails = ({ order, events }: { readonly order: Order; readonly event
         </dl>
       </section>
       <Buyer order={order} />
+      {order.payouts !== undefined && <Earnings payouts={order.payouts} />}
     </div>
     <h2>Lines</h2>
     {order.lines.map((line) => (

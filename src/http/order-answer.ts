@@ -12,6 +12,7 @@ import { readLedgers } from '../store/commands/command-ledgers.ts'
 import { type CommandDetail, listOrderCommands } from '../store/commands/command-queries.ts'
 import type { Database, SqlRunner } from '../store/db/database.ts'
 import { runReadOnly } from '../store/db/read-only-transaction.ts'
+import { readOrderPayouts } from '../store/orders/order-payouts.ts'
 import { type OrderKey, type OrderSummary, readOrderSummary, summarizeOrder } from '../store/orders/order-queries.ts'
 import { type OrderVersion, readOldestVersions, readOrderTimes, readOrderVersions } from '../store/orders/order-versions.ts'
 import { readOrder } from '../store/orders/stored-orders.ts'
@@ -94,13 +95,14 @@ export const readOrderAnswer = async (database: Database, key: OrderKey, viewer:
   const summary = await readOrderSummary(database, key)
   const order = await readOrder(database, sellerId, purchaseOrderId)
   if (summary === null || order === null) throw orderNotFound(purchaseOrderId)
-  const [ledgers, commands, versions, changes] = await Promise.all([
+  const [payouts, ledgers, commands, versions, changes] = await Promise.all([
+    readOrderPayouts(database, key),
     readLedgers(database, sellerId, order),
     listOrderCommands(database, sellerId, purchaseOrderId),
     readOrderVersions(database, key, versionLimit),
     readChangesOfOrder(database, sellerId, purchaseOrderId, changeLimit),
   ])
-  return buildAnswer(viewer, { summary, order, ledgers, commands, versions, changes })
+  return { ...buildAnswer(viewer, { summary, order, ledgers, commands, versions, changes }), payouts }
 }
 
 const listRecordedStates = (changes: readonly Change[], commandId: string): readonly RecordedState[] =>

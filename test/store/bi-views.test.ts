@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { LineRefund, Shipment } from '../../src/domain/orders/order.ts'
+import { readOrderPayouts } from '../../src/store/orders/order-payouts.ts'
 import { withDatabase } from '../support/database.ts'
 import { charge, orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
@@ -150,6 +151,9 @@ test('an order is paid when reports have paid its shipped units', async () => {
   expect(await payouts()).toEqual([
     { purchase_order_id: '1', state: 'paid', charged: '2.00', payout: '1.70', open_amount: '0' },
     idle,
+  ])
+  expect(await readOrderPayouts(stage.database, { sellerId, purchaseOrderId: '1' })).toEqual([
+    expect.objectContaining({ state: 'paid', paid: '2.00', commission: '-0.30', payout: '1.70', openAmount: '0' }),
   ])
 })
 

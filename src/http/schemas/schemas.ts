@@ -7,6 +7,7 @@ import { claimCertainties, claimStates } from '../../domain/inventory/claim-stat
 import { claimKinds } from '../../domain/inventory/claims.ts'
 import { discrepancyKinds } from '../../domain/inventory/reconciliation.ts'
 import { paymentProblems, reimbursedUnits } from '../../domain/settlements/reimbursements.ts'
+import { orderPayoutSchema } from './settlements.ts'
 
 // Shapes of answers. Dates are sent as ISO 8601 in UTC, bigints and decimals as text.
 
@@ -352,6 +353,11 @@ export const orderSchema = z
         .meta({ description: 'Raw records of the marketplace, the newest 50, oldest first; the current one is the last.' }),
       changes: z.array(changeSchema).readonly().meta({ description: 'The newest 1,000, oldest first.' }),
     }),
+    payouts: z
+      .array(orderPayoutSchema)
+      .readonly()
+      .optional()
+      .meta({ description: 'What settlement reports have paid so far, by currency. Not with `at`.' }),
     at: z
       .date()
       .optional()
