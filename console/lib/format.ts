@@ -59,9 +59,11 @@ export const formatRate = (perMinute: number): string => {
   return `${count(Math.round(perHour * 24))} per day`
 }
 
-/** Money in the viewer's locale. */
+/** Money in the viewer's locale; without a currency, `''`, as a number. */
 export const formatMoney = (amount: string, currency: string): string => {
   const value = Number(amount)
+  if (currency === '' && Number.isFinite(value))
+    return value.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
   if (!Number.isFinite(value) || !/^[A-Z]{3}$/.test(currency))
     return `${amount.replace(/^(-?\d+)(?:\.(\d))?$/, (_, whole, tenths = '0') => `${whole}.${tenths}0`)} ${currency}`.trimEnd()
   return value.toLocaleString(undefined, { style: 'currency', currency })

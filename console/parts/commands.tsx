@@ -47,6 +47,9 @@ const explainDecision = ({ evidence, parts }: { evidence: unknown; parts?: Comma
   return [`A person decided that ${pluralize(units, 'unit')} had been applied before.`]
 }
 
+/** The reason of a state as a sentence. */
+export const formatReason = (reason: string): string => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+
 /** Explains the state of a command in sentences: decisions on parts of it, and the evidence of each line. */
 export const explainCommand = (
   command: Pick<Command, 'evidence' | 'reason'> & { readonly parts?: Command['parts'] },
@@ -60,7 +63,7 @@ export const explainCommand = (
     return lines.length === 1 ? sentence : `Line ${text(member(line, 'lineNumber'))}: ${sentence}`
   })
   const found = [...explainDecision(command), ...lineSentences, ...(explanation === '' ? [] : [explanation])]
-  return found.length > 0 || reason === null ? found : [`${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`]
+  return found.length > 0 || reason === null ? found : [formatReason(reason)]
 }
 
 /** An entry of a request: units of a line, of one parcel or for one reason. */

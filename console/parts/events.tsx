@@ -3,7 +3,7 @@ import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { invalidate } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { ReasonDialog } from './dialog.tsx'
-import { Badge, None } from './text.tsx'
+import { Badge, None, Sentence } from './text.tsx'
 import { toast } from './toasts.tsx'
 
 type Event = Pick<Schemas['ListedEvent'], 'source' | 'id' | 'type' | 'state' | 'problem' | 'waitsFor'>
@@ -28,7 +28,7 @@ export const EventProblem = ({ event: { problem, waitsFor } }: { readonly event:
         <ul class="plain">
           {problem.errors.map(({ path, message }) => (
             <li key={`${path} ${message}`}>
-              <code>{path}</code> {message}
+              <code>{path}</code> <Sentence text={message} />
             </li>
           ))}
         </ul>

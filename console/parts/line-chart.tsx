@@ -83,6 +83,7 @@ export const LineChart = ({
               values: (_plot, ticks) =>
                 ticks.map((tick) => new Date(tick * 1_000).toLocaleDateString(undefined, { month: 'short', day: 'numeric' })),
               space: 70,
+              gap: 10,
               incrs: [1, 2, 3, 7, 14, 30].map((step) => step * 86_400),
             },
             {

@@ -24,7 +24,7 @@ export const OrderState = ({
   const sum = (of: 'ordered' | 'shipped' | 'cancelled' | 'refunded'): number =>
     order.lines.reduce((all, line) => all + line[of], 0)
   if (order.open) {
-    if (!order.fulfilledBySeller) return <Badge>shipped by the marketplace</Badge>
+    if (!order.fulfilledBySeller) return <Badge>not yours to ship</Badge>
     if (order.acknowledgeBy !== null) return <Badge tone="warn">to acknowledge</Badge>
     return <Badge tone="warn">{sum('shipped') > 0 ? 'partly shipped' : 'to ship'}</Badge>
   }

@@ -78,7 +78,6 @@ export const FirstLateReturns = ({ at }: { readonly at: Address }) => {
           <a href={withParameters(at, { due: 'returns', cursor: '', sort: '', q: '' })}>All returns to refund</a>
         </p>
       )}
-      <h2>Open orders</h2>
     </section>
   )
 }

@@ -172,7 +172,7 @@ export const Search = () => {
         aria-keyshortcuts="/ Control+K"
         autocomplete="off"
         spellcheck={false}
-        placeholder="Order, SKU, tracking number, event, command"
+        placeholder="Order, SKU, parcel, event, command"
         onInput={({ currentTarget }) => {
           setText(currentTarget.value.trim())
           setChosen(0)

@@ -3,12 +3,7 @@ import { useMarketplaceNow, useNow } from '../lib/clock.ts'
 import { formatDuration, formatLocal, formatMoney, formatUtc } from '../lib/format.ts'
 
 /** A dash for a missing value. */
-export const None = () => <span class="faint">–</span>
-
-/** A sentence whose parts in backticks are code. */
-export const Sentence = ({ text }: { readonly text: string }) => (
-  <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={part}>{part}</code>))}</>
-)
+export const None = () => <span class="faint none">–</span>
 
 /** A time in the viewer's zone, with UTC on hover. */
 export const Time = ({ at }: { readonly at: string | null | undefined }) => {
@@ -21,6 +16,25 @@ export const Time = ({ at }: { readonly at: string | null | undefined }) => {
     </time>
   )
 }
+
+const sentencePart = /(`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+Z|[^\s[\]]*[\d-][^\s[\]]*)/
+
+/** A sentence of the daemon: parts in backticks are code, times are in the viewer's zone, and ids, SKUs and numbers stay on one line. */
+export const Sentence = ({ text }: { readonly text: string }) => (
+  <>
+    {text.split(sentencePart).map((part, index) => {
+      const key = `${index} ${part}`
+      if (index % 2 === 0) return part
+      if (part.startsWith('`')) return <code key={key}>{part.slice(1, -1)}</code>
+      if (/T.*Z$/.test(part)) return <Time key={key} at={part} />
+      return (
+        <span key={key} class="whole">
+          {part}
+        </span>
+      )
+    })}
+  </>
+)
 
 /** The time that has passed by the daemon's clock, with the time itself on hover. */
 export const Ago = ({ at }: { readonly at: string | null | undefined }) => {

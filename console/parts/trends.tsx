@@ -62,6 +62,9 @@ const summarize = (values: readonly (number | null)[], whole: Words['whole']): n
   return known.length === 0 ? null : whole === 'sum' ? sum : sum / known.length
 }
 
+const describeSummary = (whole: Words['whole'], days: number): string =>
+  whole === 'last' ? 'now' : `${whole === 'sum' ? 'in' : 'mean of'} ${days} days`
+
 const dayAddress = ({ to, day }: Words, part: string, from: string, timeZone: string): string | null => {
   if (day === undefined) return null
   const start = findZonedDayStart(from, timeZone)
@@ -88,9 +91,9 @@ const TrendCard = ({
   const previous = useMemo(() => toNumbers(previousTexts), [previousTexts])
   const format = useCallback((value: number) => formatValue({ unit, part }, value), [unit, part])
   const title = words.title(part)
-  const [now, before] = [values, previous].map((period) => summarize(period, words.whole))
-  const inWords = (value: number | null | undefined): string =>
-    value === null || value === undefined ? 'no data yet' : format(value)
+  const now = summarize(values, words.whole)
+  const before = summarize(previous, words.whole)
+  const inWords = (value: number | null): string => (value === null ? 'no data yet' : format(value))
   const isKnown = [...values, ...previous].some((value) => value !== null)
   return (
     <section class="card trend" aria-label={title}>
@@ -99,7 +102,12 @@ const TrendCard = ({
         <a href={words.to(part)}>
           <strong>{inWords(now)}</strong>
         </a>{' '}
-        <span class="faint">{`before: ${inWords(before)}`}</span>
+        {now !== null && (
+          <span class="faint">
+            {describeSummary(words.whole, days.length)}
+            {before !== null && `; before: ${inWords(before)}`}
+          </span>
+        )}
       </p>
       {isKnown && (
         <LineChart

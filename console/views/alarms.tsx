@@ -176,12 +176,17 @@ const Actions = ({ alarm, done }: { readonly alarm: Alarm; readonly done: () => 
 }
 
 const About = ({ alarm }: { readonly alarm: Alarm }) => {
-  const { title, message, toDo, count: number } = alarm
+  const { title, message, toDo, count: number, kind, concerns } = alarm
   const view = buildView(alarm)
   return (
     <div>
-      <strong>{title}</strong>
-      <p>{message}</p>
+      <strong>{title}</strong>{' '}
+      <span class="faint">
+        <span class="whole">{kind}</span>, for the {concerns}
+      </span>
+      <p>
+        <Sentence text={message} />
+      </p>
       {alarm.resolvedAt === null && (
         <p class="faint">
           <Sentence text={toDo} />
@@ -252,9 +257,7 @@ export const Alarms = () => {
           { head: 'Severity', cell: (alarm) => <Badge tone={tones[alarm.severity]}>{alarm.severity}</Badge> },
           { head: 'Alarm', wraps: true, cell: (alarm) => <About alarm={alarm} /> },
           { head: 'State', wraps: true, cell: (alarm) => <AlarmState alarm={alarm} /> },
-          { head: 'For', cell: ({ concerns }) => concerns },
           sellerColumn,
-          { head: 'Kind', cell: ({ kind }) => kind },
           { head: 'Opened', cell: ({ raisedAt }) => <Ago at={raisedAt} /> },
           ...(may('operate')
             ? [

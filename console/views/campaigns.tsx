@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, Refused, readAnswer, type Schemas } from '../lib/api.ts'
-import { pluralize } from '../lib/format.ts'
+import { formatMoney, pluralize } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
@@ -11,7 +11,7 @@ import { Field, FormDialog, readText, readTexts } from '../parts/dialog.tsx'
 import { ChoiceFilter, Filters, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { List, sellerColumn } from '../parts/table.tsx'
-import { Badge, None, Time, type Tone } from '../parts/text.tsx'
+import { Badge, Money, None, Time, type Tone } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
 
 type Campaign = Schemas['Campaign']
@@ -40,6 +40,9 @@ const colours: Readonly<Record<string, string>> = {
   BUDGET_EXHAUSTED: 'c',
   CAMPAIGN_ENDING_SOON: 'e',
 }
+
+/** The marketplace reports budgets without a currency. */
+const currencyNote = "in the currency of the seller's account"
 
 const formatCampaignStatus = (status: string): string => status.toLowerCase().replaceAll('_', ' ')
 
@@ -82,7 +85,8 @@ export const Campaigns = () => {
       <h1 tabIndex={-1}>Campaigns</h1>
       <p class="row">
         <span class="faint">
-          The marketplace does not list campaigns: only campaigns whose ids are given here or in CAMPAIGN_IDS are read.
+          The marketplace does not list campaigns: only campaigns whose ids are given here or in CAMPAIGN_IDS are read. Budgets
+          are {currencyNote}.
         </span>
         {may('operate') && (
           <button type="button" onClick={() => setDialog(true)}>
@@ -123,8 +127,8 @@ export const Campaigns = () => {
           sellerColumn,
           { head: 'From', cell: ({ startDate }) => startDate ?? <None /> },
           { head: 'To', cell: ({ endDate, startDate }) => endDate ?? (startDate === null ? <None /> : 'open end') },
-          { head: 'Per day', number: true, cell: ({ dailyBudget }) => dailyBudget ?? <None /> },
-          { head: 'Total', number: true, cell: ({ totalBudget }) => totalBudget ?? <None /> },
+          { head: 'Budget per day', number: true, cell: ({ dailyBudget }) => <Money amount={dailyBudget} currency={null} /> },
+          { head: 'Total budget', number: true, cell: ({ totalBudget }) => <Money amount={totalBudget} currency={null} /> },
           {
             head: 'Read',
             wraps: true,
@@ -184,12 +188,16 @@ const Budget = ({ campaign }: { readonly campaign: Detail }) => {
       )}
       {whole !== null && usable !== null ? (
         <PartsBar
-          label={`Budget, ${whole} in total`}
+          label={`Budget, ${formatMoney(String(whole), '')} in total`}
           whole={whole}
           parts={[{ label: 'usable so far at the daily budget', value: Math.min(whole, usable), tone: 'd' }]}
         />
       ) : (
-        <p>{daily === null ? 'There is no daily budget.' : `At most ${usable} so far, at ${dailyBudget} per day.`}</p>
+        <p>
+          {daily === null
+            ? 'There is no daily budget.'
+            : `At most ${formatMoney(String(usable), '')} so far, at ${formatMoney(String(daily), '')} per day.`}
+        </p>
       )}
       <p class="faint">
         {whole !== null && usable !== null && usable > whole && over < (days ?? Number.POSITIVE_INFINITY)
@@ -270,7 +278,8 @@ const CampaignDetails = ({ campaign, reload }: { readonly campaign: Detail; read
         </dd>
         <dt>Budget</dt>
         <dd>
-          {campaign.dailyBudget ?? 'none'} per day, {campaign.totalBudget ?? 'no limit'} in total
+          {campaign.dailyBudget === null ? 'none' : formatMoney(campaign.dailyBudget, '')} per day,{' '}
+          {campaign.totalBudget === null ? 'no limit' : formatMoney(campaign.totalBudget, '')} in total, {currencyNote}
         </dd>
         <dt>Target</dt>
         <dd>{campaign.targetRoas === null ? <None /> : `${campaign.targetRoas} return on ad spend`}</dd>

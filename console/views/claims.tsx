@@ -159,7 +159,7 @@ export const ClaimItems = ({ at, byDeadline = false }: { readonly at: Address; r
   const query = {
     ...readParameters(at, ['sellerId', 'month', 'sku']),
     ...readChoices(at, { kind: kinds, state: states }),
-    ...(byDeadline ? { sort: 'deadline' as const } : {}),
+    sort: 'deadline' as const,
   }
   const items = usePage(
     'claim-items',
@@ -236,6 +236,7 @@ export const ClaimItems = ({ at, byDeadline = false }: { readonly at: Address; r
           },
           {
             head: 'Evidence',
+            wraps: true,
             cell: ({ id }) => <EvidenceLinks path={`/v1/claims/${id}/evidence?`} about={`claim ${id}`} />,
           },
           ...(may('operate') ? [{ head: 'Action', cell: (claim: Item) => <Decide claim={claim} done={items.reload} /> }] : []),

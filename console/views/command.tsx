@@ -5,7 +5,14 @@ import { list, member, number, text } from '../lib/json.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { Attempts } from '../parts/attempts.tsx'
-import { CommandState, explainCommand, formatCommand, listRequestedUnits, type RequestedUnits } from '../parts/commands.tsx'
+import {
+  CommandState,
+  explainCommand,
+  formatCommand,
+  formatReason,
+  listRequestedUnits,
+  type RequestedUnits,
+} from '../parts/commands.tsx'
 import { type ReasonAndActor, ReasonDialog } from '../parts/dialog.tsx'
 import { eventAddress } from '../parts/events.tsx'
 import { OrderLink } from '../parts/orders.tsx'
@@ -139,6 +146,15 @@ const ByLine = ({ command, order, done }: { readonly command: Command; readonly 
   const isComplete = requested.every((entry) => left(entry) === 0)
   const set = (entry: RequestedUnits, verdict: string, quantity: number): void =>
     setGiven({ ...given, [buildKey(entry)]: { ...given[buildKey(entry)], [verdict]: quantity } })
+  const setRest = (verdict: (typeof verdicts)[number][0]): void =>
+    setGiven(
+      Object.fromEntries(
+        requested.map((entry) => [
+          buildKey(entry),
+          { ...given[buildKey(entry)], [verdict]: countUnits(entry, verdict) + Math.max(0, left(entry)) },
+        ]),
+      ),
+    )
   const decide = async ({ reason, actor }: ReasonAndActor): Promise<void> => {
     const lines = requested.flatMap((entry) =>
       verdicts.flatMap(([verdict]) => {
@@ -164,7 +180,11 @@ const ByLine = ({ command, order, done }: { readonly command: Command; readonly 
         buildKey={buildKey}
         columns={[
           { head: 'Line', cell: ({ lineNumber }) => lineNumber },
-          { head: 'Mark', wraps: true, cell: ({ trackingNumber, reason }) => trackingNumber ?? reason ?? <None /> },
+          {
+            head: command.kind === 'ship' ? 'Tracking number' : 'Reason',
+            wraps: true,
+            cell: ({ trackingNumber, reason }) => trackingNumber ?? reason ?? <None />,
+          },
           { head: 'Units', number: true, cell: ({ quantity }) => quantity },
           ...verdicts.map(([verdict, words]) => ({
             head: words,
@@ -199,6 +219,16 @@ const ByLine = ({ command, order, done }: { readonly command: Command; readonly 
             : 'Each unit needs one verdict before you can decide. What the order shows is entered as applied.'}
         </span>
       </p>
+      {!isComplete && (
+        <p class="row">
+          <button type="button" onClick={() => setRest('send-again')}>
+            Enter the rest as to send again
+          </button>
+          <button type="button" onClick={() => setRest('not-applied')}>
+            Enter the rest as given up
+          </button>
+        </p>
+      )}
       {dialog && (
         <ReasonDialog
           title="Decide by line"
@@ -231,6 +261,8 @@ const Decisions = ({
   const [dialog, setDialog] = useState<Decision | null>(null)
   const open = listRequestedUnits(command).reduce((sum, { quantity }) => sum + quantity, 0)
   const units = findParticiple(command.kind) === null ? '' : pluralize(open, 'unit')
+  const seen =
+    order === undefined ? 0 : listRequestedUnits(command).reduce((sum, entry) => sum + countSeen(command, order, entry), 0)
   const decide = async (decision: Decision, reasonAndActor: ReasonAndActor): Promise<void> => {
     const parameters = { params: { path: { id: command.id } }, body: reasonAndActor }
     const { state } = await readAnswer(
@@ -260,6 +292,7 @@ const Decisions = ({
             </button>
             <span id={`effect-${decision}`} class="faint">
               {decisions[decision].effect(units)}
+              {decision === 'retry' && seen > 0 && `, although ${seen} of them appeared already`}
             </span>
           </li>
         ))}
@@ -297,22 +330,18 @@ const CommandDetails = ({ command, reload }: { readonly command: Command; readon
   return (
     <>
       <h1 tabIndex={-1}>
-        {formatCommand(command)}: {command.state}
+        {formatCommand(command)}: <CommandState state={command.state} />
       </h1>
       <div class={`notice ${command.state === 'held' || command.state === 'rejected' ? 'bad' : ''}`}>
         <p>
           {explanation.length === 0 ? 'There is no result of a request yet.' : explanation.join(' ')}
           {command.state === 'held' && ' A person must decide whether it was applied.'}
         </p>
-        {command.state !== 'held' && command.reason !== null && explanation.join() !== command.reason && (
-          <p class="faint">{command.reason}</p>
+        {command.state !== 'held' && command.reason !== null && explanation.join(' ') !== formatReason(command.reason) && (
+          <p class="faint">{formatReason(command.reason)}</p>
         )}
       </div>
       <dl class="facts card">
-        <dt>State</dt>
-        <dd>
-          <CommandState state={command.state} />
-        </dd>
         <dt>Order</dt>
         <dd>
           {purchaseOrderId === null ? <None /> : <OrderLink sellerId={sellerId} purchaseOrderId={purchaseOrderId} />} of{' '}

@@ -75,7 +75,7 @@ export const Completeness = () => {
   )
   return (
     <>
-      <p>
+      <p class="back">
         <a href="/console/syncs">All syncs</a>
       </p>
       <h1 tabIndex={-1}>Orders that other records name</h1>

@@ -57,17 +57,21 @@ const EventDetails = ({ event, reload }: { readonly event: Schemas['Event']; rea
     ) : (
       <p class="notice warn">{event.unreadable}</p>
     )}
-    <h2>Commands</h2>
-    {event.commands.length === 0 ? (
-      <Empty>It created no command.</Empty>
-    ) : (
-      <ul class="plain">
-        {event.commands.map((command) => (
-          <li key={command.id}>
-            <a href={commandAddress(command.id)}>{formatCommand(command)}</a> <CommandState state={command.state} />
-          </li>
-        ))}
-      </ul>
+    {event.state !== 'rejected' && (
+      <>
+        <h2>Commands</h2>
+        {event.commands.length === 0 ? (
+          <Empty>It created no command.</Empty>
+        ) : (
+          <ul class="plain">
+            {event.commands.map((command) => (
+              <li key={command.id}>
+                <a href={commandAddress(command.id)}>{formatCommand(command)}</a> <CommandState state={command.state} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </>
     )}
   </>
 )
@@ -82,7 +86,7 @@ export const EventView = ({ parts }: { readonly parts: Readonly<Record<string, s
   )
   return (
     <>
-      <p>
+      <p class="back">
         <a href="/console/events">Events</a>
       </p>
       <Loaded query={event} heading={`Event ${id}`}>

@@ -82,9 +82,19 @@ export const Events = () => {
         empty={listFilters(address).some((name) => name !== 'state') ? 'No event matches the filters.' : kind.empty}
         csv={{ path: `/v1/events?${new URLSearchParams(query)}`, name: 'events' }}
         columns={[
-          { head: 'Event', cell: (event) => <a href={eventAddress(event)}>{event.id}</a> },
-          { head: 'Type', cell: ({ type }) => type },
-          { head: 'Source', cell: ({ source }) => source },
+          {
+            head: 'Event',
+            wraps: true,
+            cell: (event) => (
+              <>
+                {event.type}
+                <br />
+                <a href={eventAddress(event)}>
+                  <span class="whole">{event.id}</span>
+                </a>
+              </>
+            ),
+          },
           { head: 'State', cell: ({ state }) => <EventState state={state} /> },
           { head: 'Problem', wraps: true, cell: (event) => <EventProblem event={event} /> },
           {
@@ -99,6 +109,7 @@ export const Events = () => {
               ),
           },
           sellerColumn,
+          { head: 'Source', cell: ({ source }) => source },
           { head: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
           ...(may('operate')
             ? [

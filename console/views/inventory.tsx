@@ -150,7 +150,7 @@ const claimParts = [
   ['unexplained', 'Unexplained'],
   ['total', 'Total'],
   ['found', 'Found'],
-  ['net', 'Net of found units'],
+  ['net', 'Net of found'],
   ['uncertain', 'Uncertain'],
 ] as const
 
@@ -286,7 +286,9 @@ export const Inventory = () => {
         </p>
       )}
       <Filters at={at}>
-        {hasMonths && <TextFilter at={at} name="month" label="Month" placeholder="2026-03" pattern={monthPattern} />}
+        {hasMonths && (
+          <TextFilter at={at} name="month" label="Month" placeholder={findPreviousMonth(new Date())} pattern={monthPattern} />
+        )}
         <SellerFilter at={at} />
         {shown !== 'claims' && <TextFilter at={at} name="sku" label="SKU" />}
         {(shown === 'differences' || shown === 'stock' || shown === 'on-hand') && <TextFilter at={at} name="gtin" label="GTIN" />}

@@ -62,15 +62,7 @@ const Tiles = ({
 type Counts = Schemas['Overview']
 
 /** What somebody should look at, the most urgent first. */
-const listExceptions = ({
-  orders,
-  returns,
-  commands,
-  needsPerson,
-  alarms,
-  quarantined,
-  discrepancies,
-}: Counts): readonly Figure[] => [
+const listExceptions = ({ orders, returns, commands, needsPerson, quarantined, discrepancies }: Counts): readonly Figure[] => [
   { label: 'late to ship', value: orders.late, to: '/console/today?due=late', tone: 'bad' },
   { label: 'late to acknowledge', value: orders.acknowledgeOverdue, to: '/console/today?due=overdue', tone: 'bad' },
   {
@@ -107,7 +99,6 @@ const listExceptions = ({
     to: '/console/commands?state=rejected&settled=day',
     tone: 'warn',
   },
-  { label: 'open alarms', value: alarms, to: '/console/alarms', tone: 'warn' },
   { label: 'in quarantine', value: quarantined, to: '/console/quarantine?state=open', tone: 'warn' },
   { label: 'inventory differences', value: discrepancies, to: '/console/inventory', tone: 'warn' },
 ]
@@ -155,7 +146,7 @@ const Verdict = ({ alarms }: { readonly alarms: number }) => {
   return (
     <p class={`verdict ${alarms > 0 && tone === 'good' ? 'warn' : tone}`}>
       <strong>{text}</strong>{' '}
-      {alarms === 0 ? 'Nothing needs a person.' : <a href="/console/alarms">{pluralize(alarms, 'alarm')} open.</a>}
+      {alarms === 0 ? 'Nothing needs a person.' : <a href="/console/alarms">{pluralize(alarms, 'open alarm')}</a>}
     </p>
   )
 }

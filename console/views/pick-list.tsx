@@ -22,7 +22,7 @@ export const PickList = () => {
   )
   return (
     <>
-      <p class="no-print">
+      <p class="back no-print">
         <a href="/console/today">Today</a>
       </p>
       <h1 tabIndex={-1}>Pick list</h1>

@@ -29,7 +29,8 @@ const RunForm = ({
   readonly done: () => void
 }) => {
   const id = useId()
-  const [sellerId, setSellerId] = useState('')
+  const [chosen, setChosen] = useState('')
+  const sellerId = sellers.length === 1 ? (sellers[0]?.sellerId ?? '') : chosen
   const { busy, outcome, runAction } = useOutcome()
   const start = (range: { from?: string; to?: string }): void =>
     runAction(async () => {
@@ -51,18 +52,20 @@ const RunForm = ({
   }
   return (
     <section class="card" aria-label="Run it">
-      <div class="row">
-        <div class="field">
-          <label for={`${id}-seller`}>For seller</label>
-          <select id={`${id}-seller`} value={sellerId} onChange={(change) => setSellerId(change.currentTarget.value)}>
-            <option value="">All</option>
-            {sellers.map((seller) => (
-              <option key={seller.sellerId} value={seller.sellerId}>
-                {seller.sellerId}
-              </option>
-            ))}
-          </select>
-        </div>
+      <div class="filters open">
+        {sellers.length > 1 && (
+          <div class="field">
+            <label for={`${id}-seller`}>For seller</label>
+            <select id={`${id}-seller`} value={chosen} onChange={(change) => setChosen(change.currentTarget.value)}>
+              <option value="">All</option>
+              {sellers.map((seller) => (
+                <option key={seller.sellerId} value={seller.sellerId}>
+                  {seller.sellerId}
+                </option>
+              ))}
+            </select>
+          </div>
+        )}
         <button type="button" class="primary" disabled={busy} onClick={() => start({})}>
           Run now
         </button>
@@ -155,7 +158,7 @@ const SyncDetails = ({ resource, backfill }: { readonly resource: string; readon
   const streams = [...new Set((syncs.data?.items ?? []).map(({ stream }) => stream))]
   return (
     <>
-      <p>
+      <p class="back">
         <a href="/console/syncs">All syncs</a>
       </p>
       <h1 tabIndex={-1}>Sync of {resource}</h1>

@@ -1,12 +1,13 @@
 import { api, readAnswer, type Schemas } from '../lib/api.ts'
 import { useMarketplaceNow } from '../lib/clock.ts'
-import { findDayEnd } from '../lib/format.ts'
+import { findDayEnd, pluralize } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
-import { type Address, listFilters, readChoices, readParameters, useAddress } from '../lib/router.ts'
+import { useQuery } from '../lib/query.ts'
+import { type Address, listFilters, readChoices, readParameters, useAddress, withParameters } from '../lib/router.ts'
 import { ChoiceFilter, Filters, SellerFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
 import { FirstLateReturns, LateReturns } from '../parts/returns.tsx'
-import { List, sellerColumn } from '../parts/table.tsx'
+import { List, Rows, sellerColumn } from '../parts/table.tsx'
 import { Countdown } from '../parts/text.tsx'
 
 /** Parameters of the list for each kind of deadline. */
@@ -81,6 +82,57 @@ const OpenOrders = ({ at, due }: { readonly at: Address; readonly due: keyof typ
   )
 }
 
+/** Number of orders to acknowledge above the open orders. */
+const maxToAcknowledge = 5
+const hourMs = 3_600_000
+
+/** The first orders to acknowledge within an hour, or late: the groups of the open orders are by the time of shipping. Nothing if there are none. */
+const FirstToAcknowledge = ({ at }: { readonly at: Address }) => {
+  const query = {
+    open: 'true' as const,
+    fulfilledBySeller: 'true' as const,
+    ...choices.acknowledge,
+    ...readParameters(at, ['q', 'sellerId', 'sku']),
+    limit: maxToAcknowledge + 1,
+  }
+  const { data } = useQuery(
+    `first to acknowledge ${JSON.stringify(query)}`,
+    () => readAnswer(api.GET('/v1/orders', { params: { query } })),
+    { topics: ['order'] },
+  )
+  const now = useMarketplaceNow()
+  const due = (data?.items ?? []).filter(
+    ({ acknowledgeBy }) => acknowledgeBy !== null && Date.parse(acknowledgeBy) < now + hourMs,
+  )
+  if (due.length === 0) return null
+  return (
+    <section aria-label="To acknowledge within an hour">
+      <h2>To acknowledge within an hour</h2>
+      <p class="faint">
+        The ERP acknowledges an order with the event <code>erp.order.accepted</code>.
+      </p>
+      <Rows
+        caption="To acknowledge within an hour"
+        rows={due.slice(0, maxToAcknowledge)}
+        buildKey={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
+        columns={[
+          { head: 'Order', cell: (order) => <OrderLink {...order} /> },
+          sellerColumn,
+          { head: 'Units', wraps: true, cell: ({ lines }) => <Skus lines={lines} /> },
+          { head: 'Acknowledge', cell: ({ acknowledgeBy, sellerId }) => <Countdown to={acknowledgeBy} sellerId={sellerId} /> },
+          { head: 'Ship', cell: ({ estimatedShipDate, sellerId }) => <Countdown to={estimatedShipDate} sellerId={sellerId} /> },
+        ]}
+      />
+      {due.length > maxToAcknowledge && (
+        <p class="faint">
+          The first {pluralize(maxToAcknowledge, 'order')}.{' '}
+          <a href={withParameters(at, { due: 'acknowledge', cursor: '', sort: '' })}>All orders to acknowledge</a>
+        </p>
+      )}
+    </section>
+  )
+}
+
 /** Open orders and returns by deadline. */
 export const Today = () => {
   const address = useAddress()
@@ -130,7 +182,9 @@ export const Today = () => {
           <a href="/console/pick-list">Pick list by SKU, to print</a>
         </p>
       )}
+      {due === '' && <FirstToAcknowledge at={address} />}
       {due === '' && <FirstLateReturns at={address} />}
+      {due === '' && <h2>Open orders by the time of shipping</h2>}
       {due === 'returns' ? <LateReturns at={address} /> : <OpenOrders at={address} due={isChoice(due) ? due : ''} />}
     </>
   )

@@ -144,7 +144,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await page.getByRole('link', { name: 'Spring pans' }).click()
     await page.getByRole('heading', { level: 1, name: 'Spring pans' }).waitFor()
     await page.getByRole('img', { name: 'Time, 30 days: elapsed days 30 of 30' }).waitFor()
-    await page.getByRole('img', { name: 'Budget, 2000 in total: usable so far at the daily budget 2,000 of 2,000' }).waitFor()
+    await page.getByRole('img', { name: 'Budget, 2,000.00 in total: usable so far at the daily budget 2,000 of 2,000' }).waitFor()
     expect(await page.locator('ol.timeline').innerText()).toMatch(
       /budget exhausted[\s\S]*before: running[\s\S]*running[\s\S]*first seen/,
     )

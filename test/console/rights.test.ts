@@ -51,7 +51,7 @@ describe.runIf(hasBrowser)('what a key may do', () => {
     page.getByRole('navigation', { name: 'Views' }).getByRole('link').allInnerTexts()
 
   const seen: readonly (readonly [address: (scene: Scene) => string, text: string])[] = [
-    [() => '/', 'open alarms'],
+    [() => '/', 'open alarm'],
     [() => '/console/orders', 'KETTLE'],
     [({ shippedOrder }) => `/console/orders/${sellerId}/${shippedOrder}`, 'Timeline'],
     [({ heldCommand }) => `/console/commands/${heldCommand}`, 'TOASTER'],

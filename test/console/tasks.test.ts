@@ -89,7 +89,7 @@ const tasks: readonly Task[] = [
   {
     what: 'What needs a person now?',
     does: async (hand) => {
-      await hand.click(hand.page.getByRole('link', { name: /open alarms/ }), 'open alarms')
+      await hand.click(hand.page.getByRole('link', { name: /open alarms?/ }), 'open alarms')
       await expect.poll(() => tableText(hand.page, 'Alarms')).toContain('event-rejected')
     },
   },
