@@ -266,44 +266,46 @@ const payoutParts = [
 
 /** What the order earned by the settlement reports so far. */
 const Earnings = ({ payouts }: { readonly payouts: readonly Payout[] }) => (
-  <section class="card" aria-label="Earned">
+  <section aria-label="Earned">
     <h2>Earned</h2>
-    {payouts.every(({ lastPostedOn }) => lastPostedOn === null) && (
-      <p class="faint">No settlement report that was read names the order.</p>
-    )}
-    {payouts.map(({ currency, payout, openAmount, lastPostedOn, ...parts }) => (
-      <dl key={currency} class="facts">
-        {lastPostedOn !== null && (
-          <>
-            {payoutParts.map(
-              ([part, label]) =>
-                Number(parts[part]) !== 0 && (
-                  <Fragment key={part}>
-                    <dt>{label}</dt>
-                    <dd>
-                      <Money amount={parts[part]} currency={currency} />
-                    </dd>
-                  </Fragment>
-                ),
-            )}
-            <dt>Payout, as of {lastPostedOn}</dt>
-            <dd>
-              <strong>
-                <Money amount={payout} currency={currency} />
-              </strong>
-            </dd>
-          </>
-        )}
-        {Number(openAmount) !== 0 && (
-          <>
-            <dt>Not paid yet, before commission</dt>
-            <dd>
-              <Money amount={openAmount} currency={currency} />
-            </dd>
-          </>
-        )}
-      </dl>
-    ))}
+    <div class="card">
+      {payouts.every(({ lastPostedOn }) => lastPostedOn === null) && (
+        <p class="faint">No settlement report that was read names the order.</p>
+      )}
+      {payouts.map(({ currency, payout, openAmount, lastPostedOn, ...parts }) => (
+        <dl key={currency} class="facts">
+          {lastPostedOn !== null && (
+            <>
+              {payoutParts.map(
+                ([part, label]) =>
+                  Number(parts[part]) !== 0 && (
+                    <Fragment key={part}>
+                      <dt>{label}</dt>
+                      <dd>
+                        <Money amount={parts[part]} currency={currency} />
+                      </dd>
+                    </Fragment>
+                  ),
+              )}
+              <dt>Payout, as of {lastPostedOn}</dt>
+              <dd>
+                <strong>
+                  <Money amount={payout} currency={currency} />
+                </strong>
+              </dd>
+            </>
+          )}
+          {Number(openAmount) !== 0 && (
+            <>
+              <dt>Not paid yet, before commission</dt>
+              <dd>
+                <Money amount={openAmount} currency={currency} />
+              </dd>
+            </>
+          )}
+        </dl>
+      ))}
+    </div>
   </section>
 )
 
@@ -360,7 +362,6 @@ const OrderDetails = ({ order, events }: { readonly order: Order; readonly event
         </dl>
       </section>
       <Buyer order={order} />
-      {order.payouts !== undefined && <Earnings payouts={order.payouts} />}
     </div>
     <h2>Lines</h2>
     {order.lines.map((line) => (
@@ -387,6 +388,7 @@ const OrderDetails = ({ order, events }: { readonly order: Order; readonly event
         </ul>
       </section>
     ))}
+    {order.payouts !== undefined && <Earnings payouts={order.payouts} />}
     <h2>Timeline</h2>
     <Timeline order={order} events={events} />
   </>
