@@ -177,6 +177,11 @@ it('the message names the first five returns, with order, SKU, units and deadlin
     '1 return to be refunded within 12 hours, 1 of them late already: return R0 (2 × TEA of order P0) by 2026-03-10T10:00:00.000Z. ' +
       'Send erp.return.refunded for each',
   )
+  const hazardous = { ...found(0), lines: found(0).lines.map((line) => ({ ...line, exceptionItemType: 'HAZMAT' })) }
+  expect(lateReturnsMessage([hazardous, found(1)])).toBe(
+    '2 returns to be refunded within 12 hours, 1 of them late already: return R0 (2 × TEA (HAZMAT) of order P0) by 2026-03-10T10:00:00.000Z; ' +
+      'return R1 (2 × TEA of order P1) by 2026-03-10T11:00:00.000Z. Send erp.return.refunded for each, erp.credit.issued for lines that are HAZMAT',
+  )
   const many = lateReturnsMessage(Array.from({ length: 7 }, (_, index) => found(index)))
   expect(many).toContain('7 returns to be refunded within 12 hours, 1 of them late already')
   expect(many).toContain('return R4 (2 × TEA of order P4) by 2026-03-10T14:00:00.000Z; and 2 more.')

@@ -117,8 +117,10 @@ export interface LateReturn {
 /** Maximum number of returns in the message of an alarm. */
 const namedReturns = 5
 
-const describeLine = ({ units, sku, purchaseOrderId }: LateReturnLine): string =>
-  `${units} × ${sku ?? 'an unknown SKU'} of ${purchaseOrderId === null ? 'an unknown order' : `order ${purchaseOrderId}`}`
+const describeLine = ({ units, sku, purchaseOrderId, exceptionItemType }: LateReturnLine): string => {
+  const exception = exceptionItemType === null ? '' : ` (${exceptionItemType})`
+  return `${units} × ${sku ?? 'an unknown SKU'}${exception} of ${purchaseOrderId === null ? 'an unknown order' : `order ${purchaseOrderId}`}`
+}
 
 /**
  * The message of the alarm about late returns.
@@ -135,5 +137,7 @@ export const lateReturnsMessage = (returns: readonly LateReturn[]): string => {
     .join('; ')
   const more = returns.length > namedReturns ? `; and ${returns.length - namedReturns} more` : ''
   const count = returns.length === 1 ? '1 return' : `${returns.length} returns`
-  return `${count} to be refunded within 12 hours, ${late} of them late already: ${named}${more}. Send erp.return.refunded for each`
+  const exceptions = [...new Set(returns.flatMap(({ lines }) => lines.flatMap((line) => line.exceptionItemType ?? [])))]
+  const through = exceptions.length === 0 ? '' : `, erp.credit.issued for lines that are ${exceptions.join(' or ')}`
+  return `${count} to be refunded within 12 hours, ${late} of them late already: ${named}${more}. Send erp.return.refunded for each${through}`
 }
