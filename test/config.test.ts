@@ -408,9 +408,17 @@ describe('a misspelt setting', () => {
 
   test('also where its first word is misspelt', () => {
     expect(
-      configFaults({ EVENT_SECRET: 'x', SELERS_FILE: 'x', MARKETPLACEURL: 'x', RETIAN_RUNS: '3d', MX_STREAMS: '3' }),
+      configFaults({
+        EVENT_SECRET: 'x',
+        NOTIFICATION_SECRET: 'x',
+        SELERS_FILE: 'x',
+        MARKETPLACEURL: 'x',
+        RETIAN_RUNS: '3d',
+        MX_STREAMS: '3',
+      }),
     ).toEqual([
       'EVENT_SECRET: is not a setting (did you mean EVENTS_SECRET?)',
+      'NOTIFICATION_SECRET: is not a setting (did you mean NOTIFICATIONS_SECRET?)',
       'SELERS_FILE: is not a setting (did you mean SELLERS_FILE?)',
       'MARKETPLACEURL: is not a setting (did you mean MARKETPLACE_URL?)',
       'RETIAN_RUNS: is not a setting (did you mean RETAIN_RUNS?)',

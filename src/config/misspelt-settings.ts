@@ -22,6 +22,7 @@ const ownPrefixes: ReadonlySet<string> = new Set([
   'QUANTITY',
   'SETTLE',
   'EVENTS',
+  'NOTIFICATIONS',
   'ADVERTISER',
   'SHIP',
   'LOOK',
