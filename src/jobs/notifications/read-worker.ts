@@ -12,6 +12,7 @@ import type { Database } from '../../store/db/database.ts'
 import { makeRequestCheckDue } from '../../store/inventory/report-requests.ts'
 import { findUnread, markRead, type NotifiedKey, type UnreadNotifications } from '../../store/notifications/notifications.ts'
 import { makeHeldShipmentsDue } from '../../store/notifications/shipment-holds.ts'
+import { isOrderStored } from '../../store/orders/order-queries.ts'
 import { isSellerInactive } from '../../store/sellers/sellers.ts'
 import type { CommandJobs } from '../commands/engine/command-jobs.ts'
 import { dueJobBackoff, notifiedReadsAtOnce } from '../dispatch/capacity.ts'
@@ -110,7 +111,7 @@ export class NotificationReader {
     const seller = sellers.configured(key.sellerId)
     try {
       const result = await this.#readers[key.resource].read(key, unread, options)
-      return result === 'stored' ? 'read' : await this.#giveUpOrRetry(result, unread)
+      return result === 'stored' ? 'read' : await this.#giveUpOrRetry(key, result, unread)
     } catch (error) {
       if (!(error instanceof MarketplaceFailure)) throw error
       if (error instanceof Throttled) return { runAgainAt: error.retryAt, reason: 'the rate budget is used up' }
@@ -134,12 +135,18 @@ export class NotificationReader {
 
   /**
    * A record that the marketplace does not show yet is requested again for some minutes. Then, and if it cannot be parsed, the polls take over; but held
-   * shipments wait until their order can be parsed.
+   * shipments wait until their order can be read. An order that is not stored has no shipments.
    */
-  async #giveUpOrRetry(result: 'faulty' | 'absent', { ids, ageMs, holds }: UnreadNotifications): Promise<JobOutcome | 'read'> {
-    const retries = result === 'faulty' ? holds : ageMs < absentForMs
+  async #giveUpOrRetry(
+    { sellerId, recordId }: NotifiedKey,
+    result: 'faulty' | 'absent',
+    { ids, ageMs, holds }: UnreadNotifications,
+  ): Promise<JobOutcome | 'read'> {
+    const { database } = this.#parts
+    const retries =
+      result === 'faulty' ? holds : ageMs < absentForMs || (holds && (await isOrderStored(database, sellerId, recordId)))
     if (!retries) {
-      await this.#parts.database.transaction((tx) => markRead(tx, ids))
+      await database.transaction((tx) => markRead(tx, ids))
       return 'read'
     }
     const pauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, ageMs))

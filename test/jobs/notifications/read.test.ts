@@ -131,6 +131,21 @@ test('an order that the marketplace does not show yet is requested again for ten
   expect(await unread()).toBe(0)
 })
 
+test('held shipments wait until their order can be read, however long the marketplace does not show it', async () => {
+  const none = { errors: { error: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API', severity: 'INFO' }] } }
+  let isShown = true
+  const { accept, read } = await start((request, response, body) =>
+    isShown ? answerOrder(request, response, body) : sendJson(response, 404, none),
+  )
+  await accept(notification('e-1'))
+  expect(await read()).toEqual({ done: true })
+  isShown = false
+  await accept(notification('e-2', { eventType: 'INTENT_TO_CANCEL', hold: 'intent-to-cancel' }))
+  await age(601)
+  expect(await read()).toMatchObject({ reason: 'the marketplace does not show the record yet' })
+  expect(await unread()).toBe(1)
+})
+
 test('an order that cannot be parsed is quarantined; only held shipments make it be read again', async () => {
   const broken = { order: { ...wireOrderSample('108'), orderLines: 'none' } }
   const { accept, read } = await start((_request, response) => sendJson(response, 200, broken))
