@@ -200,7 +200,12 @@ describe('readConfig', () => {
       null,
       600_000,
     ])
-    for (const refused of ['16m', 'off']) expect(configFaults({ POLL_ORDERS_NOTIFIED: refused })[0]).toContain('up to 15m')
+    const refused = ['16m', '500ms', 'off'].map((given) => configFaults({ POLL_ORDERS_NOTIFIED: given })[0])
+    expect(refused).toEqual([
+      expect.stringMatching(/^POLL_ORDERS_NOTIFIED: is too long; accepted: .* up to 15m$/),
+      expect.stringMatching(/^POLL_ORDERS_NOTIFIED: is too short; accepted: /),
+      expect.stringMatching(/^POLL_ORDERS_NOTIFIED: is not a duration; accepted: /),
+    ])
     expect(configFaults({ REREAD_DEPTH: '5m', LOOK_BACK: 'long' }).map((fault) => fault.split(':')[0])).toEqual([
       'LOOK_BACK',
       'REREAD_DEPTH',

@@ -16,7 +16,8 @@ const duration = (
     if (off && text === 'off') return 'off'
     const durationMs = parseDurationMs(text)
     if (durationMs !== null && durationMs >= minMs && durationMs <= maxMs) return durationMs
-    context.addIssue({ code: 'custom', message: `is not a duration; accepted: ${accepts}` })
+    const fault = durationMs === null ? 'not a duration' : durationMs < minMs ? 'too short' : 'too long'
+    context.addIssue({ code: 'custom', message: `is ${fault}; accepted: ${accepts}` })
     return z.NEVER
   })
 
