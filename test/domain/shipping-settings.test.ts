@@ -480,6 +480,9 @@ describe('the two forms of settings', () => {
     expect(faultsIn(second, settings({ shippingPriority: undefined, ...withMethods(undefined, undefined) }))).toEqual([
       { path: `${root}.carrierConfigs[1].configurations[0].regions[0].regionCode`, message: 'is C, which UPS has already' },
     ])
+    expect(faultsIn(second, settings({ shippingPriority: undefined, ...withMethods('RUSH', 'RUSH') }))[0]?.message).toBe(
+      'is C, which UPS has already for RUSH',
+    )
   })
 
   it('compare methods, and a priority only where one was requested', () => {
@@ -491,5 +494,11 @@ describe('the two forms of settings', () => {
       'UPS_GROUND (STANDARD) to C (STREET): is not there',
       'UPS_GROUND (RUSH) to C (STREET): was not asked for',
     ])
+    // A marketplace may show its own method where none was requested.
+    const given = (...methods: readonly (string | undefined)[]) =>
+      read({ shippingPriority: undefined, ...withMethods(...methods) })
+    expect(settingsDifferences(given(undefined), given('STANDARD'))).toEqual([])
+    expect(settingsDifferences(given(undefined, 'RUSH'), given('RUSH', 'STANDARD'))).toEqual([])
+    expect(settingsDifferences(given('STANDARD'), given(undefined))).toHaveLength(2)
   })
 })

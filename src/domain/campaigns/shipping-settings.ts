@@ -306,7 +306,8 @@ const repeatedRegions = (carrierConfigs: readonly Place[], known: SettingsCarrie
       const repeated = [...carriers].filter((carrier) => seen.has(`${carrier} ${method} ${code}`))
       for (const carrier of carriers) seen.add(`${carrier} ${method} ${code}`)
       if (repeated.length === 0) return []
-      return [{ path: `${region.path}.regionCode`, message: `is ${code}, which ${repeated.join(' and ')} has already` }]
+      const message = `is ${code}, which ${repeated.join(' and ')} has already${method === '' ? '' : ` for ${method}`}`
+      return [{ path: `${region.path}.regionCode`, message }]
     })
   })
 }
@@ -394,6 +395,10 @@ const buildKey = (charge: SettingsCharge): string =>
     charge.addressType,
   ].join(' ')
 
+/** Whether a found charge is of the same service, method, region and addresses. A marketplace may show a method where none was requested. */
+const isSameCharge = (asked: SettingsCharge, found: SettingsCharge): boolean =>
+  buildKey(asked) === buildKey(asked.shippingMethod === null ? { ...found, shippingMethod: null } : found)
+
 const buildName = ({ carrierService, shippingMethod, regionCode, addressType }: SettingsCharge): string =>
   `${carrierService}${shippingMethod === null ? '' : ` (${shippingMethod})`} to ${regionCode} (${addressType})`
 
@@ -473,8 +478,8 @@ const chargeDifference = (asked: SettingsCharge, found: SettingsCharge): string 
 
 /**
  * Differences between the existing and the requested settings, as sentences; empty if they are equal. The order and
- * the grouping of configurations do not count (specification, section 4), nor do fields beyond the known ones. `shippingPriority` counts only where
- * it was requested, `migrateFreeShippingOffers` only where both state it.
+ * the grouping of configurations do not count (specification, section 4), nor do fields beyond the known ones. `shippingPriority` and `shippingMethod` count
+ * only where they were requested, `migrateFreeShippingOffers` only where both state it.
  */
 export const settingsDifferences = (asked: AccountSettings, found: AccountSettings): string[] => {
   const differences: string[] = []
@@ -485,8 +490,11 @@ export const settingsDifferences = (asked: AccountSettings, found: AccountSettin
   if (before !== null && after !== null && before !== after)
     differences.push(`migrateFreeShippingOffers is ${after}, not ${before}`)
   const left = new Set(found.charges)
-  for (const charge of asked.charges) {
-    const candidates = [...left].filter((candidate) => buildKey(candidate) === buildKey(charge))
+  // Those with a method first: one without it may be shown with any.
+  for (const charge of asked.charges.toSorted(
+    (one, other) => Number(one.shippingMethod === null) - Number(other.shippingMethod === null),
+  )) {
+    const candidates = [...left].filter((candidate) => isSameCharge(charge, candidate))
     const there = candidates.find((candidate) => chargeDifference(charge, candidate) === null) ?? candidates[0]
     if (there !== undefined) left.delete(there)
     const difference = there === undefined ? 'is not there' : chargeDifference(charge, there)
