@@ -80,6 +80,7 @@ const asked = {
   'commands of a tracking number': '/v1/commands?trackingNumber=1Z77&limit=50',
   'a search by its beginning, in every kind': '/v1/search?q=p',
   'a search for one order': `/v1/search?q=PO%20${middle}`,
+  'a search by the last digits of an order': '/v1/search?q=4711',
   'a search for SKUs': '/v1/search?q=sku7',
   'a search for a command': '/v1/search?q=c77',
   'commands of a SKU': '/v1/commands?sku=SKU-77&limit=50',

@@ -417,7 +417,7 @@ export interface paths {
         };
         /**
          * Search everything that has an id
-         * @description Orders, customer orders, tracking numbers, SKUs, commands and events whose id begins with `q`, regardless of case, spaces and hyphens; equal ones first. Needs the scope `read`.
+         * @description Orders, customer orders, tracking numbers, SKUs, commands and events whose id begins with `q`, regardless of case, spaces and hyphens; equal ones first. Then orders and customer orders whose id ends with it, if it has at least four characters. Needs the scope `read`.
          */
         get: operations["getSearch"];
         put?: never;
@@ -3721,7 +3721,7 @@ export interface components {
         Found: {
             /** @enum {string} */
             kind: "order" | "customer-order" | "tracking-number" | "sku" | "command" | "event";
-            /** @description The id, number or SKU that begins with `q`. */
+            /** @description The id, number or SKU that begins with `q`, or the id of an order or customer order that ends with it. */
             text: string;
             /** @description It is equal to `q`. */
             exact: boolean;
@@ -10429,7 +10429,7 @@ export interface operations {
                 limit?: number;
                 /** @description `nextCursor` of the previous page; opaque. */
                 cursor?: string;
-                /** @description Beginning of a purchase order id, customer order id, SKU or tracking number, regardless of case, spaces and hyphens. Exact matches are listed first and completely; of the others, up to 1,000. */
+                /** @description Beginning of a purchase order id, customer order id, SKU or tracking number, regardless of case, spaces and hyphens. Exact matches are listed first and completely; of the others, up to 1,000; then those whose purchase order id or customer order id ends with at least four characters. */
                 q?: string;
                 /** @description With this id. */
                 purchaseOrderId?: string;

@@ -184,7 +184,11 @@ export const Search = () => {
       />
       <div class={isShown ? 'found' : 'found hidden'}>
         {isShown && items.length > 0 && <Options items={items} chosen={chosen} open={open} />}
-        <p role="status">{isShown && items.length === 0 && (results.problem || `Nothing begins with ${results.text}.`)}</p>
+        <p role="status">
+          {isShown &&
+            items.length === 0 &&
+            (results.problem || `Nothing begins with ${results.text}, and no order ends with it.`)}
+        </p>
       </div>
     </search>
   )

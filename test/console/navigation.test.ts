@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)('going from view to view', () => {
     await page.getByRole('heading', { level: 1, name: 'Ship 2 units: held' }).waitFor()
     expect(await field.inputValue()).toBe('')
     await field.fill('nothing like it')
-    await page.getByText('Nothing begins with nothing like it.').waitFor()
+    await page.getByText('Nothing begins with nothing like it, and no order ends with it.').waitFor()
     expect(faults).toEqual([])
     await context.close()
   })

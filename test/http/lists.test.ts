@@ -104,6 +104,8 @@ describe(`a search, of ${orders} orders`, () => {
     ['q=SHIP4711&limit=1', ['command ship-4711']],
     ['q=dispatch%20200&limit=1', ['event Dispatch-200']],
     ['q=po4711&sellerId=s-12', ['order po-47112']],
+    ['q=9876&limit=2', ['order po-19876', 'order po-29876', 'customer-order co-19876']],
+    ['q=876&limit=2', []],
     ['q=-', []],
     ['q=nothing', []],
   ])('%s', async (query, expected) => {
@@ -115,7 +117,7 @@ describe(`a search, of ${orders} orders`, () => {
     expect([...new Set(found)]).toEqual(expected)
   })
 
-  test.each(['q=p', 'q=mug', 'q=1z', 'q=ship', 'q=dispatch-1999', 'q=nothing'])('%s: in time', async (query) => {
+  test.each(['q=p', 'q=mug', 'q=1z', 'q=ship', 'q=dispatch-1999', 'q=9876', 'q=nothing'])('%s: in time', async (query) => {
     await readInTime(`/v1/search?${query}`)
   })
 })
@@ -129,6 +131,8 @@ describe(`orders, of ${orders}`, () => {
     ['q=gone-4710&limit=1', ['po-4710']],
     ['q=gOnE-9999', ['po-99990']],
     ['q=PO-99&sellerId=s-99', []],
+    ['q=947-11', ['po-94711']],
+    ['q=711', []],
     ['q=nothing', []],
     ['q=_%25', []],
     ['purchaseOrderId=po-4711', ['po-4711']],

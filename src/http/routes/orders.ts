@@ -49,7 +49,7 @@ const positionSchema = z.object({
 const orders = buildList('orders', orderSummarySchema, positionSchema, {
   q: searchFilter(
     'Beginning of a purchase order id, customer order id, SKU or tracking number, regardless of case, spaces and hyphens. Exact matches are listed first and completely; ' +
-      'of the others, up to 1,000.',
+      'of the others, up to 1,000; then those whose purchase order id or customer order id ends with at least four characters.',
   ),
   purchaseOrderId: textFilter('With this id.'),
   customerOrderId: textFilter('Of this customer order.'),

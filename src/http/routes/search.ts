@@ -10,7 +10,11 @@ const maxOfEachKind = 20
 const foundSchema = z
   .object({
     kind: z.enum(foundKinds),
-    text: z.string().meta({ description: 'The id, number or SKU that begins with `q`.' }),
+    text: z
+      .string()
+      .meta({
+        description: 'The id, number or SKU that begins with `q`, or the id of an order or customer order that ends with it.',
+      }),
     exact: z.boolean().meta({ description: 'It is equal to `q`.' }),
     sellerId: z.string().nullable().meta({ description: 'Null: the seller of an event is unknown.' }),
     purchaseOrderId: z.string().nullable().meta({ description: 'The order of an order, a customer order or a tracking number.' }),
@@ -28,7 +32,8 @@ export const searchRoutes = (app: App, { services: { database } }: RouteParts): 
       tags: ['orders'],
       summary: 'Search everything that has an id',
       description:
-        'Orders, customer orders, tracking numbers, SKUs, commands and events whose id begins with `q`, regardless of case, spaces and hyphens; equal ones first.',
+        'Orders, customer orders, tracking numbers, SKUs, commands and events whose id begins with `q`, regardless of case, spaces and hyphens; equal ones first. ' +
+        'Then orders and customer orders whose id ends with it, if it has at least four characters.',
       querystring: z.object({
         q: z.string().trim().min(1, 'must not be empty').max(255, 'must have at most 255 characters').meta({
           description: 'Beginning of an id, number or SKU.',

@@ -3,7 +3,7 @@ import { batchQuery } from '../commit/query-batching.ts'
 import type { SqlRunner } from '../db/database.ts'
 import { buildPage, type ListPage, type Period } from '../db/page.ts'
 import { prepared } from '../db/prepared-statements.ts'
-import { beginsWith, typedText } from '../db/typed-text.ts'
+import { beginsWith, endsWith, reversedText, typedText } from '../db/typed-text.ts'
 import { type SellerFilter, toSellerIds } from '../sellers/seller-filter.ts'
 import { listExcludedSellers } from '../sellers/sellers.ts'
 import { type DeadlineRules, listDeadlineRules } from './deadlines.ts'
@@ -103,7 +103,7 @@ export const readOrderStates = async (sql: SqlRunner, from: Date, sellers: Selle
 export interface OrderPlace extends OrderKey {
   /** Its sort time: ISO 8601, or `infinity`, or `-infinity`. */
   readonly at: string | null
-  /** How `q` found it: 0 by a whole id, 1 by a prefix. Null: there is no `q`. */
+  /** How `q` found it: 0 by a whole id, 1 by a prefix, 2 by the end of its id. Null: there is no `q`. */
   readonly rank: number | null
 }
 
@@ -112,7 +112,8 @@ export interface OrderFilter {
   readonly sellerId: SellerFilter
   /**
    * A prefix of the id of the purchase order or the customer order, the SKU of a line or the tracking number of a parcel, case-insensitive. Orders with
-   * the whole value come first, and are all found; of the others at most {@link maxByPrefix}.
+   * the whole value come first, and are all found; of the others at most {@link maxByPrefix}. Last those whose id, or that of the customer order, ends
+   * with at least four characters, as many at most.
    */
   readonly q: string | null
   readonly purchaseOrderId: string | null
@@ -251,7 +252,7 @@ export const readDeadlineRules = async (
 const foundFirst = (keys: string): string => `(${keys}) k CROSS JOIN LATERAL (
   SELECT * FROM warehouse.orders w WHERE w.seller_id = k.seller_id AND w.purchase_order_id = k.purchase_order_id OFFSET 0) o`
 
-/** Maximum number of ids that a search by prefix reads; an order has several ids. */
+/** Maximum number of ids that a search by prefix, and one by the end, reads; an order has several ids. */
 const maxByPrefix = 1_000
 
 const searched = {
@@ -287,10 +288,16 @@ export const selectOrdersBySearch = (sellers: string, value: string): string => 
       `(${ofSeller(column)} AND ${beginsWith(column.column, value)} AND ${typedText(column.column)} ~>~ ${typedText(value)}
         ORDER BY ${typedText(column.column)} USING ~<~ LIMIT ${maxByPrefix})`,
   )
+  const ending = [searched.purchaseOrderId, searched.customerOrderId].map(
+    (column) =>
+      `(${ofSeller(column)} AND ${endsWith(column.column, value)} ORDER BY ${reversedText(column.column)} USING ~<~ LIMIT ${maxByPrefix})`,
+  )
   return `SELECT f.seller_id, f.purchase_order_id, min(f.rank) AS rank FROM (
       SELECT s.seller_id, f.purchase_order_id, 0 AS rank FROM (${sellers}) s CROSS JOIN LATERAL (${whole.join(' UNION ')} OFFSET 0) f
       UNION ALL (SELECT s.seller_id, f.purchase_order_id, 1 FROM (${sellers}) s
         CROSS JOIN LATERAL (${prefixed.join(' UNION ALL ')}) f LIMIT ${maxByPrefix})
+      UNION ALL (SELECT s.seller_id, f.purchase_order_id, 2 FROM (${sellers}) s
+        CROSS JOIN LATERAL (${ending.join(' UNION ALL ')}) f LIMIT ${maxByPrefix})
     ) f GROUP BY f.seller_id, f.purchase_order_id`
 }
 
