@@ -10,18 +10,21 @@ export interface Part {
   readonly to?: string
 }
 
-/** A bar of a whole and its parts; the rest stays empty. The text below has the same numbers. */
+/** A bar of a whole and its parts; the rest stays empty, and has the label `rest`. The text below has the same numbers. */
 export const PartsBar = ({
   label,
   whole,
   parts,
+  rest,
 }: {
   readonly label: string
   readonly whole: number
   readonly parts: readonly Part[]
+  readonly rest?: string
 }) => {
   let from = 0
   const shown = parts.filter(({ value }) => value > 0)
+  const left = whole - shown.reduce((sum, { value }) => sum + value, 0)
   const text = shown.map((part) => `${part.label} ${count(part.value)}`).join(', ')
   return (
     <figure class="parts">
@@ -52,6 +55,11 @@ export const PartsBar = ({
             )}
           </span>
         ))}
+        {rest !== undefined && left > 0 && (
+          <span>
+            <i class="dot rest" aria-hidden="true" /> {rest} {count(left)}
+          </span>
+        )}
       </figcaption>
     </figure>
   )

@@ -60,6 +60,7 @@ export const UnitsBar = ({
     <PartsBar
       label={`Line ${lineNumber}, ${pluralize(ordered, 'unit')} ordered`}
       whole={Math.max(ordered, shipped + cancelled)}
+      rest="not shipped yet"
       parts={[
         { label: 'shipped', value: Math.max(0, shipped - refunded), tone: 'b' },
         { label: 'refunded', value: Math.min(shipped, refunded), tone: 'e' },

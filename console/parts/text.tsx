@@ -17,7 +17,7 @@ export const Time = ({ at }: { readonly at: string | null | undefined }) => {
   )
 }
 
-const sentencePart = /(`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+Z|[^\s[\]]*[\d-][^\s[\]]*)/
+const sentencePart = /(`[^`]+`|\d{4}-\d\d-\d\dT[\d:.]+Z|\S*[\d-]\S*)/
 
 /** A sentence of the daemon: parts in backticks are code, times are in the viewer's zone, and ids, SKUs and numbers stay on one line. */
 export const Sentence = ({ text }: { readonly text: string }) => (

@@ -318,15 +318,23 @@ export const AlarmChannels = () => {
         columns={[
           { head: 'Name', wraps: true, cell: ({ name }) => name },
           { head: 'State', wraps: true, cell: (channel) => <State channel={channel} /> },
-          { head: 'Kind', cell: ({ kind }) => kinds.find(([one]) => one === kind)?.[1] ?? kind },
-          { head: 'Address', wraps: true, cell: ({ target }) => target },
+          {
+            head: 'Address',
+            wraps: true,
+            cell: ({ kind, target }) => (
+              <>
+                {kinds.find(([one]) => one === kind)?.[1] ?? kind} <span class="whole">{target}</span>
+              </>
+            ),
+          },
           {
             head: 'Alarms',
             wraps: true,
             cell: (channel) =>
-              channel.severities.join(', ') + (channel.concerns.length === 0 ? '' : `, for ${channel.concerns.join(', ')}`),
+              channel.severities.join(', ') +
+              (channel.concerns.length === 0 ? '' : `, for ${channel.concerns.join(', ')}`) +
+              (channel.sellerIds.length === 0 ? '' : `, of ${channel.sellerIds.join(', ')}`),
           },
-          { head: 'Sellers', wraps: true, cell: ({ sellerIds }) => (sellerIds.length === 0 ? 'all' : sellerIds.join(', ')) },
           { head: 'Hours', wraps: true, cell: ({ hours }) => formatHours(hours) },
           { head: 'Repeated', cell: ({ repeatHours }) => (repeatHours === null ? 'never' : `after ${repeatHours} h`) },
           { head: 'Last message', cell: ({ lastSentAt }) => (lastSentAt === null ? <None /> : <Ago at={lastSentAt} />) },

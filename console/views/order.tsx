@@ -388,7 +388,7 @@ const OrderDetails = ({ order, events }: { readonly order: Order; readonly event
         </ul>
       </section>
     ))}
-    {order.payouts !== undefined && <Earnings payouts={order.payouts} />}
+    {order.payouts?.some(({ state }) => state !== 'nothing-due') === true && <Earnings payouts={order.payouts} />}
     <h2>Timeline</h2>
     <Timeline order={order} events={events} />
   </>

@@ -32,7 +32,7 @@ const Effect = ({ id }: { readonly id: string }) => {
         ) : forecast.would === 'rejected' ? (
           <p class="notice bad">It would be refused now: {forecast.problem?.detail}</p>
         ) : forecast.commands.length === 0 ? (
-          <p>It sends nothing to the marketplace{forecast.problem === null ? '' : ` now: ${forecast.problem.detail}`}.</p>
+          <p>It sends nothing to the marketplace{forecast.problem === null ? '.' : ` now: ${forecast.problem.detail}`}</p>
         ) : (
           <ul aria-label="What it sends to the marketplace">
             {forecast.commands.map((command) => (

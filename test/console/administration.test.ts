@@ -226,7 +226,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await expect
       .poll(() => table.innerText())
       .toMatch(
-        /Warehouse\s+active\s+Slack\s+127.0.0.1:\d+\s+critical, for warehouse\s+all\s+08:00 to 18:00 \(Europe\/Berlin\), Mon .* Sat\s+never/,
+        /Warehouse\s+active\s+Slack\s+127.0.0.1:\d+\s+critical, for warehouse\s+08:00 to 18:00 \(Europe\/Berlin\), Mon .* Sat\s+never/,
       )
     expect(await page.content()).not.toContain('alarm-secret')
     await page.getByRole('button', { name: 'Send a test message to Warehouse' }).click()
@@ -238,7 +238,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await dialog.getByLabel('Hours to').fill('')
     await dialog.getByLabel('Repeat after hours').fill('6')
     await dialog.getByRole('button', { name: 'Change', exact: true }).click()
-    await expect.poll(() => table.innerText()).toMatch(/all\s+always\s+after 6 h/)
+    await expect.poll(() => table.innerText()).toMatch(/warehouse\s+always\s+after 6 h/)
     await page.getByRole('button', { name: 'Pause Warehouse' }).click()
     await page.getByRole('button', { name: 'Resume Warehouse' }).waitFor()
     const stored = async () =>

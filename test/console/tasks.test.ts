@@ -63,6 +63,13 @@ const tasks: readonly Task[] = [
     },
   },
   {
+    what: 'Find the order whose last digits the buyer quotes',
+    does: async (hand, _, { shippedOrder }) => {
+      await hand.type('Find anything', shippedOrder.slice(-6), 'the last digits')
+      await hand.page.getByRole('heading', { level: 1, name: `Order ${shippedOrder}` }).waitFor()
+    },
+  },
+  {
     what: 'Which orders must leave today?',
     does: async (hand, _, { shippedOrder }) => {
       await hand.click(hand.page.getByRole('link', { name: /to ship within 24 hours/ }), 'to ship within 24 hours')

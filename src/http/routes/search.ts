@@ -10,11 +10,9 @@ const maxOfEachKind = 20
 const foundSchema = z
   .object({
     kind: z.enum(foundKinds),
-    text: z
-      .string()
-      .meta({
-        description: 'The id, number or SKU that begins with `q`, or the id of an order or customer order that ends with it.',
-      }),
+    text: z.string().meta({
+      description: 'The id, number or SKU that begins with `q`, or the id of an order or customer order that ends with it.',
+    }),
     exact: z.boolean().meta({ description: 'It is equal to `q`.' }),
     sellerId: z.string().nullable().meta({ description: 'Null: the seller of an event is unknown.' }),
     purchaseOrderId: z.string().nullable().meta({ description: 'The order of an order, a customer order or a tracking number.' }),
