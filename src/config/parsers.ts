@@ -8,12 +8,12 @@ import { readRegularFile } from '../util/regular-file.ts'
 
 // Each parser reads the text of one variable. Its errors name the accepted values, as `docs/settings.md` does: `accepts` in the metadata.
 
-const duration = (
+const duration = <Word extends string = never>(
   accepts: string,
-  { minMs = 1, maxMs = Number.POSITIVE_INFINITY, off = false }: { minMs?: number; maxMs?: number; off?: boolean } = {},
+  { minMs = 1, maxMs = Number.POSITIVE_INFINITY, word }: { minMs?: number; maxMs?: number; word?: Word } = {},
 ) =>
-  z.string().transform((text, context): number | 'off' => {
-    if (off && text === 'off') return 'off'
+  z.string().transform((text, context): number | Word => {
+    if (word !== undefined && text === word) return word
     const durationMs = parseDurationMs(text)
     if (durationMs !== null && durationMs >= minMs && durationMs <= maxMs) return durationMs
     const fault = durationMs === null ? 'not a duration' : durationMs < minMs ? 'too short' : 'too long'
@@ -51,7 +51,7 @@ export const optionalTimeSpan = (minMs: number, maxMs: number) => {
 
 /** A duration in milliseconds, or `off`. */
 export const timeSpanOrOff = (fallbackMs: number, minMs: number) =>
-  duration(`a number with its unit, such as 90s, 5m or 1h, at least ${formatDuration(minMs)}; or off`, { minMs, off: true })
+  duration(`a number with its unit, such as 90s, 5m or 1h, at least ${formatDuration(minMs)}; or off`, { minMs, word: 'off' })
     .meta({ accepts: `a duration of at least ${formatDuration(minMs)}, or \`off\`` })
     .default(fallbackMs)
     .meta(milliseconds)
@@ -60,18 +60,7 @@ export const timeSpanOrOff = (fallbackMs: number, minMs: number) =>
 export const retention = ({ defaultMs, minMs, because }: RetentionRule) => {
   const minText = because === null ? '' : ` of at least ${Math.round(minMs / 86_400_000)}d (${because})`
   const accepted = `a number with its unit${minText}, such as 90d or 500d, up to ${Math.round(maxRetentionMs / 86_400_000)}d; or forever`
-  return z
-    .string()
-    .transform((text, context): number | 'forever' => {
-      if (text === 'forever') return 'forever'
-      const durationMs = parseDurationMs(text)
-      if (durationMs !== null && durationMs >= minMs && durationMs <= maxRetentionMs) return durationMs
-      context.addIssue({
-        code: 'custom',
-        message: `is ${durationMs === null ? 'not a duration' : durationMs < minMs ? 'too short' : 'too long'}; accepted: ${accepted}`,
-      })
-      return z.NEVER
-    })
+  return duration(accepted, { minMs, maxMs: maxRetentionMs, word: 'forever' })
     .meta({ accepts: `a duration${because === null ? '' : ` of at least ${formatDuration(minMs)}`}, or \`forever\`` })
     .default(defaultMs)
     .meta(milliseconds)
@@ -79,7 +68,7 @@ export const retention = ({ defaultMs, minMs, because }: RetentionRule) => {
 
 /** An interval in milliseconds; absent if it is unset. */
 export const interval = () =>
-  duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true })
+  duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, word: 'off' })
     .meta({ accepts: 'a duration of at least 1s, or `off`' })
     .optional()
 
