@@ -39,13 +39,13 @@ beforeEach(async () => {
   await write('http', entries.slice(0, 1))
   await write('worker', entries.slice(0, 1))
   const environment = { DATABASE_URL: databaseUrl, DATA_DIR: folder, MARKETPLACE_URL: sandbox.url, POLL_ORDERS: '1s' }
-  http = await startTestDaemon({ ...environment, ROLES: 'http', SELLERS_FILE: files.http }, [], { ready: false })
   worker = startProgram('src/main.ts', {
     LOG_FORMAT: 'json',
     ...environment,
     ROLES: 'scheduler,worker',
     SELLERS_FILE: files.worker,
   })
+  http = await startTestDaemon({ ...environment, ROLES: 'http', SELLERS_FILE: files.http }, [], { ready: false })
   await worker.says('tallyman is running')
   await eventually(async () => expect(await query(databaseUrl, 'SELECT 1 FROM tallyman.seller_processes')).toHaveLength(2))
   return async () => {

@@ -52,7 +52,7 @@ describe.skipIf(!hasRedisServer())('a Redis that sentinels watch', () => {
       .map((line) => line.trim())
   }
 
-  test('work goes on when its master is killed and the replica is promoted, and nothing is lost or done twice', {
+  test.concurrent('work goes on when its master is killed and the replica is promoted, and nothing is lost or done twice', {
     timeout: 240_000,
   }, async () => {
     const masterPort = new URL(sentinel.master.url).port
@@ -83,7 +83,8 @@ describe.skipIf(!hasRedisServer())('a Redis that sentinels watch', () => {
     await untilReady(daemon)
   })
 
-  test('a master that falls silent with its connections open is left when the replica is promoted', {
+  // Most of it is waiting: at the same time as the test before, with servers of its own.
+  test.concurrent('a master that falls silent with its connections open is left when the replica is promoted', {
     timeout: startMs,
   }, async () => {
     const own = await startTestSentinel('orders')

@@ -15,7 +15,8 @@ const limit = { tokens: 10, perMs: 5_000 }
 
 const requestsSchema = z.object({ items: z.array(z.object({ operation: z.string().nullable(), status: z.number().nullable() })) })
 
-describe.each(kinds)('two daemons of one seller that share through %s', (kind) => {
+// Most of it is waiting: for both stores at the same time.
+describe.concurrent.each(kinds)('two daemons of one seller that share through %s', (kind) => {
   let postgres: TestPostgres
   let sandbox: TestSandbox
   let environment: Record<string, string>

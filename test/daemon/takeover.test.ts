@@ -27,7 +27,8 @@ interface InHand {
   readonly streams: readonly string[]
 }
 
-describe.each(kinds)('two daemons of one seller with queues in %s', (kind) => {
+// Most of it is waiting: for both stores at the same time.
+describe.concurrent.each(kinds)('two daemons of one seller with queues in %s', (kind) => {
   let postgres: TestPostgres
   let sandbox: TestSandbox
   let databaseUrl: string
@@ -135,6 +136,7 @@ describe.each(kinds)('two daemons of one seller with queues in %s', (kind) => {
     'what one has in hand at a %s is in the hands of the other within 30 s, and nothing is sent twice',
     {
       timeout: 240_000,
+      concurrent: false,
     },
     async (signal) => {
       const { first, untilAcknowledged } = await begin(slowWriteMs)
@@ -173,10 +175,14 @@ describe.each(kinds)('two daemons of one seller with queues in %s', (kind) => {
     },
   )
 
-  test.runIf(kind === 'Postgres')('an answer that takes longer than a lease is waited for', { timeout: 240_000 }, async () => {
-    const { first, second, untilAcknowledged } = await begin(slowWriteMs)
-    await untilAcknowledged()
-    for (const { program } of [first, second])
-      expect(program.output()).not.toContain('the sending of this command was interrupted')
-  })
+  test.runIf(kind === 'Postgres')(
+    'an answer that takes longer than a lease is waited for',
+    { timeout: 240_000, concurrent: false },
+    async () => {
+      const { first, second, untilAcknowledged } = await begin(slowWriteMs)
+      await untilAcknowledged()
+      for (const { program } of [first, second])
+        expect(program.output()).not.toContain('the sending of this command was interrupted')
+    },
+  )
 })

@@ -14,7 +14,8 @@ const kinds = hasRedisServer() ? (['postgres', 'redis'] as const) : (['postgres'
 /** A job that is requeued goes round in less than a second; one that was kept from its process for a minute would not make it. */
 const boundMs = 40_000
 
-describe.each(kinds)('two daemons with a seller each, on one database, with queues in %s', (kind) => {
+// Most of it is waiting: for both stores at the same time.
+describe.concurrent.each(kinds)('two daemons with a seller each, on one database, with queues in %s', (kind) => {
   const stage = withDatabase()
   let sandbox: TestSandbox
   let redisUrl: string | null = null
