@@ -12,8 +12,8 @@ export default defineConfig({
     pool: 'forks',
     // Node loads our files as it does in production. To transform them first took time of the processor, and again in each project.
     experimental: { viteModuleRunner: false },
-    // One more than the cores of the smallest machine: many tests wait for processes.
-    maxWorkers: 3,
+    // Two more than the cores of the smallest machine: many tests wait for processes and for the clock.
+    maxWorkers: 4,
     testTimeout: 240_000,
     hookTimeout: 240_000,
     // As patient as `eventually`: on a machine with other work a page or a job takes longer than a second.
