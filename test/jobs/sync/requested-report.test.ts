@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { RateLimits } from '../../../src/clients/http/operation.ts'
 import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import { addMonths } from '../../../src/domain/values/calendar.ts'
 import { requestBackfill } from '../../../src/jobs/sync/engine/syncs.ts'
@@ -11,9 +12,9 @@ const bench = withSyncBench(walmartUs)
 const { calendar } = vocabulary
 
 /** A seller whose client knows the sandbox's clock, and the month before the running one. */
-const start = async (): Promise<{ readonly one: TestSeller; readonly month: string }> => {
+const start = async (limits?: RateLimits): Promise<{ readonly one: TestSeller; readonly month: string }> => {
   await bench.sandbox.control('PUT', '/report', {})
-  const one = await bench.seller()
+  const one = await bench.seller(limits)
   await one.place(1)
   await one.once('orders', 'released')
   return { one, month: addMonths(calendar.formatMonth(one.client.clock().now()), -1) }
@@ -58,6 +59,17 @@ test('a poll requests a report and ends; polls within five minutes do not ask fo
   expect(await count(one, checked)).toBe(open.length)
   expect(await readOpen(one)).toEqual(open)
   expect(await readStates(one, month)).toEqual([])
+})
+
+test('a report that is ready is imported although the request for another month waits for the rate limit', async () => {
+  const { one } = await start({ 'reconciliation.request': { tokens: 1, perMs: 3_600_000 } })
+  expect(await one.once('reconciliation', 'reports')).toEqual({ done: true })
+  const months = (await readOpen(one)).map((row) => row.month)
+  expect(months).toHaveLength(1)
+  await leap(one, '30m')
+  expect(await one.once('reconciliation', 'reports')).toEqual({ done: true })
+  expect(await readOpen(one)).toEqual([])
+  for (const month of months) expect(await readStates(one, month)).toEqual(['imported'])
 })
 
 test('an accepted request proves no enrolment, the report does', async () => {

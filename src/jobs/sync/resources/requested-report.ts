@@ -146,6 +146,8 @@ export const advanceDue =
     // An accepted request proves no enrolment.
     if (result === 'not asked' || 'pending' in result) return 'not asked'
     if ('file' in result) return result.file ?? 'not asked'
+    // The next poll requests it. A poll that waits for the rate limit would keep the report of another month, which is ready, from being downloaded.
+    if (open === null && result.error instanceof Throttled) return 'not asked'
     if (isNone(result.error) && (await hasImportedReport(database, key.sellerId))) return null
     throw result.error
   }
