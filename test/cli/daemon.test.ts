@@ -332,6 +332,9 @@ describe('sync and backfill', () => {
       jobs: ['sandbox-seller/returns/changed', 'sandbox-seller/returns/reread'],
     })
     expect((await tallyman(['sync', 'bogus'])).messages).toContain('there are orders, returns')
+    // The profile `specification` has no list of stock.
+    const without = await tallyman(['sync', 'inventory'])
+    expect(without).toMatchObject({ code: 1, messages: expect.stringContaining('no seller has this resource') })
     expect((await tallyman(['sync', 'orders', '--seller', 'nobody'])).messages).toContain('--seller: ')
   })
 

@@ -39,7 +39,7 @@ const start = (
     },
   })
 
-/** `tallyman sync`: runs a sync of the daemon now. @throws Failed when all its sellers are stopped or paused */
+/** `tallyman sync`: runs a sync of the daemon now. @throws Failed when all its sellers are stopped or paused, or none has this resource */
 export const runSync = async (
   { terminal, daemon }: CliContext,
   { resource, sellerId }: { resource: string; sellerId: string | null },
@@ -51,8 +51,10 @@ export const runSync = async (
     print(terminal, `${resource}: ${count(jobs.length, 'run')} queued`)
     for (const job of jobs) print(terminal, `  ${job}`)
   }
-  if (jobs.length > 0 || resting.length === 0) return reportResting(terminal, resting)
+  if (jobs.length > 0) return reportResting(terminal, resting)
   const notes = resting.map((one) => `seller ${one} is stopped or paused; \`tallyman sellers resume ${one}\` resumes it`)
+  if (notes.length === 0)
+    notes.push('no seller has this resource: its marketplace does not have it, or display advertising is off')
   throw new Failed(`${resource}: nothing was queued`, notes)
 }
 
