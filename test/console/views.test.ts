@@ -105,6 +105,9 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     const decide = page.getByRole('button', { name: 'Decide by line' })
     expect(await decide.isDisabled()).toBe(true)
     expect(await page.getByRole('listitem').filter({ hasText: 'Send again' }).innerText()).toContain('sends 2 units more')
+    await page.getByRole('button', { name: 'Enter the rest as to send again' }).click()
+    await page.getByText('Sends 2 units more, counts 0 as done, gives up 0.').waitFor()
+    await page.getByLabel('Send again: units of line 1 1ZHELD').fill('0')
     await page.getByLabel('Applied: units of line 1 1ZHELD', { exact: true }).fill('1')
     await page.getByLabel('Not applied, give up: units of line 1 1ZHELD').fill('1')
     await page.getByText('Sends 0 units more, counts 1 as done, gives up 1.').waitFor()
@@ -181,6 +184,20 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await orders.getByRole('row').last().getByRole('link').click()
     await page.getByRole('table', { name: 'Orders' }).getByText(scene.shippedOrder).waitFor()
     expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('an order that must be acknowledged within an hour is above those to ship', async () => {
+    const order = await placeOrder(stage, 'MUG', 1)
+    await stage.client.query(
+      `UPDATE warehouse.orders SET order_date = now() - interval '3 hours 30 minutes', estimated_ship_date = now() + interval '3 days'
+       WHERE purchase_order_id = $1`,
+      [order],
+    )
+    const { page, context } = await stage.open('/console/today')
+    const section = page.getByRole('region', { name: 'To acknowledge within an hour' })
+    await expect.poll(() => section.getByRole('table').innerText()).toMatch(new RegExp(`${order}[\\s\\S]*in (29|30) min`))
+    expect(await readFindings(page)).toEqual([])
     await context.close()
   })
 

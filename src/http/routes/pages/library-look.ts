@@ -55,12 +55,12 @@ export const boardLook = {
   ],
 }
 
-const { light } = colours
+const { light, dark } = colours
 
-/** A link to the console, over bull-board's page: its own links are in a menu. */
-export const wayBack = `<a href="/" style="position:fixed;left:16px;bottom:48px;z-index:9999;font:600 14px ${font.replaceAll('"', "'")};color:${light.link};background:${light.card};padding:4px 8px;border-radius:6px">Back to the console</a>`
+/** A link to the console, over bull-board's page, in light and dark: its own links are in a menu. */
+export const wayBack = `<a href="/" style="position:fixed;left:16px;bottom:48px;z-index:9999;font:600 14px ${font.replaceAll('"', "'")};color:#fff;background:${light.primary};padding:4px 8px;border-radius:6px">Back to the console</a>`
 
-/** The style of Swagger UI: its bar is that of the console. Swagger UI has light colours only. */
+/** The style of Swagger UI: its bar is that of the console. */
 export const documentationStyle = `
 .swagger-ui, .swagger-ui .info .title, .swagger-ui .opblock-tag { font-family: ${font}; color: ${light.text}; }
 body { background: ${light.back}; }
@@ -71,4 +71,5 @@ body { background: ${light.back}; }
 .swagger-ui .topbar .download-url-wrapper { display: none; }
 .swagger-ui .info { margin: 24px 0; }
 .swagger-ui a, .swagger-ui .info a { color: ${light.link}; }
+.dark-mode .swagger-ui .topbar .link::after { color: ${dark.link}; }
 `
