@@ -61,19 +61,14 @@ const SellerState = ({ seller }: { readonly seller: ListedSeller }) => {
   )
 }
 
-const Lag = ({ seller }: { readonly seller: ListedSeller }) => {
-  const { sellerId, furthestBehind, failingStreams } = seller
+const OrdersRead = ({ seller }: { readonly seller: ListedSeller }) => {
+  const { sellerId, ordersLagSeconds, failingStreams } = seller
   return (
     <div>
-      {furthestBehind === null ? (
-        <span class="faint">nothing read yet</span>
+      {ordersLagSeconds === null ? (
+        <span class="faint">not read yet</span>
       ) : (
-        <>
-          {formatDuration(furthestBehind.lagSeconds * 1_000)}{' '}
-          <a href={syncAddress(furthestBehind.resource, { sellerId, stream: furthestBehind.stream })}>
-            {furthestBehind.resource} {furthestBehind.stream}
-          </a>
-        </>
+        <a href={syncAddress('orders', { sellerId })}>{formatDuration(ordersLagSeconds * 1_000)} ago</a>
       )}
       {failingStreams > 0 && (
         <p>
@@ -266,7 +261,7 @@ export const Sellers = () => {
         columns={[
           { head: 'Seller', cell: ({ sellerId }) => <strong>{sellerId}</strong> },
           { head: 'State', wraps: true, cell: (seller) => <SellerState seller={seller} /> },
-          { head: 'Longest lag', wraps: true, cell: (seller) => <Lag seller={seller} /> },
+          { head: 'Orders read', wraps: true, cell: (seller) => <OrdersRead seller={seller} /> },
           { head: 'Open work', wraps: true, cell: (seller) => <Work seller={seller} /> },
           ...(may('operate')
             ? [
