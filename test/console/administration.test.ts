@@ -28,7 +28,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await differences.waitFor()
     expect(await differences.innerText()).toContain('The report counts 6 sold, the log 9.')
     await differences.getByText('1 entry').click()
-    expect(await differences.innerText()).toMatch(/-3 units.*KY1, shipment SHIP-77/)
+    await expect.poll(() => differences.innerText()).toMatch(/-3 units.*KY1, shipment SHIP-77/)
     await differences.getByRole('link', { name: sku }).click()
     await page.getByRole('heading', { level: 1, name: sku }).waitFor()
     await page.getByRole('img', { name: 'From beginning to ending of 2026-03' }).waitFor()

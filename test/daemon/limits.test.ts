@@ -53,14 +53,14 @@ test('a limit of a seller holds although the marketplace says that more are left
   const [first, second] = [await placeOrder(sandbox, 1, 'seller-limited'), await placeOrder(sandbox, 1, 'seller-limited')]
   // The first is answered, with 59 left, before the second asks.
   expect(await post(daemon, accepted(first))).toBe(202)
-  await eventually(async () => expect(await commands()).toMatchObject({ confirmed: 1 }), 40_000)
+  await eventually(async () => expect(await commands()).toMatchObject({ confirmed: 1 }))
   expect(await post(daemon, accepted(second))).toBe(202)
-  await eventually(async () => expect((await commands())?.wait).toBeGreaterThan(3_000), 40_000)
+  await eventually(async () => expect((await commands())?.wait).toBeGreaterThan(3_000))
   expect(await sandbox.effects(second.purchaseOrderId)).toEqual([])
 
   await writeSellers({})
   expect(await daemon.call('POST', '/v1/sellers/reload')).toMatchObject({ status: 200 })
-  await eventually(async () => expect(await commands()).toMatchObject({ confirmed: 2, open: 0 }), 40_000)
+  await eventually(async () => expect(await commands()).toMatchObject({ confirmed: 2, open: 0 }))
 })
 
 test('lines of a command name its own job, also where that of another one has run it', { timeout: 240_000 }, async () => {
@@ -70,7 +70,7 @@ test('lines of a command name its own job, also where that of another one has ru
   for (let index = 0; index < 8; index += 1) orders.push(await placeOrder(sandbox, 1, 'seller-limited'))
   // The one that is wanted last asks first, and gives its leave to another.
   for (const order of orders.toReversed()) expect(await post(daemon, accepted(order))).toBe(202)
-  await eventually(async () => expect(await commands()).toMatchObject({ open: 0 }), 60_000)
+  await eventually(async () => expect(await commands()).toMatchObject({ open: 0 }))
   await daemon.program.says('a command with an earlier deadline goes first')
   const lines = daemon.program
     .output()

@@ -57,12 +57,12 @@ const startWaiting = async (name: string, more: Readonly<Record<string, string>>
     })
   const waiting = await start()
   daemon = waiting
-  await eventually(async () => expect((await waitingStreams()).length).toBeGreaterThan(0), 40_000)
+  await eventually(async () => expect((await waitingStreams()).length).toBeGreaterThan(0))
   await placeOrder(sandbox, 1, name)
   return { start, daemon: waiting, removeLimit: () => write({}) }
 }
 const orders = () => query(stage.url, 'SELECT seller_id FROM warehouse.orders')
-const untilRead = (sellerId: string) => eventually(async () => expect(await orders()).toEqual([{ seller_id: sellerId }]), 30_000)
+const untilRead = (sellerId: string) => eventually(async () => expect(await orders()).toEqual([{ seller_id: sellerId }]))
 
 test('polls that wait by a limit go on at once when a reload has removed it', { timeout: 240_000 }, async () => {
   const waiting = await startWaiting('seller-reloaded', {})

@@ -156,7 +156,7 @@ test.each([
   await then()
   worker.child.kill('SIGCONT')
   await query(databaseUrl, `SELECT pg_notify('tallyman_sellers', '')`)
-  await eventually(async () => expect(await standing()).toEqual({ served: ['seller-a'], removed: true, returned: false }), 30_000)
+  await eventually(async () => expect(await standing()).toEqual({ served: ['seller-a'], removed: true, returned: false }))
 })
 
 test('a reload that drops a removed seller and the look that finds it removed do not come between each other', async () => {

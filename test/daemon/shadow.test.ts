@@ -113,7 +113,7 @@ const countCommands = async (sellerId: string) =>
   )
 
 test('a seller in shadow mode predicts what a live one sends, and nothing is written, also after kill -9', {
-  timeout: 60_000 + events * 400,
+  timeout: 240_000 + events * 400,
 }, async () => {
   const histories: (readonly ErpEvent[])[] = []
   for (let index = 0; index < orders; index += 1)
@@ -137,7 +137,7 @@ test('a seller in shadow mode predicts what a live one sends, and nothing is wri
     }
   }
   await Promise.all(Array.from({ length: 4 }, deliverWaiting))
-  await untilSettled(databaseUrl, Math.max(30_000, events * 200))
+  await untilSettled(databaseUrl, Math.max(60_000, events * 200))
 
   expect(await listWrites(shadowed)).toEqual({})
   expect(await listEffects(shadowed)).toEqual([])
@@ -148,9 +148,7 @@ test('a seller in shadow mode predicts what a live one sends, and nothing is wri
   expect(shown.body).toMatchObject({ items: [{ mode: 'shadow', modeBy: null, openCommands: 0 }] })
 })
 
-test('going live ends open predictions, sends only new events, and can be taken back', {
-  timeout: 60_000,
-}, async () => {
+test('going live ends open predictions, sends only new events, and can be taken back', async () => {
   const purchaseOrderId = await place(shadowed)
   const order = { sellerId: shadowed, purchaseOrderId }
   const units = { lineNumber: '1', quantity: 3 }
@@ -229,9 +227,7 @@ const sendElsewhere = async (purchaseOrderId: string, predicted: string, trackin
   }
 }
 
-test('the predictions are compared with what the other system did, and differences keep the seller from going live', {
-  timeout: 60_000,
-}, async () => {
+test('the predictions are compared with what the other system did, and differences keep the seller from going live', async () => {
   const [same, other] = [await place(shadowed), await place(shadowed)]
   for (const purchaseOrderId of [same, other]) {
     const parcel = reportedParcel(`1Z${purchaseOrderId}`, { lineNumber: '1', quantity: 2 })
@@ -281,9 +277,7 @@ test('the predictions are compared with what the other system did, and differenc
   expect(audit).toMatchObject({ items: [{ details: { differences: 1, forced: true } }] })
 })
 
-test('what was not predicted yet when the seller goes live is never sent, and waiting events keep it from going live', {
-  timeout: 60_000,
-}, async () => {
+test('what was not predicted yet when the seller goes live is never sent, and waiting events keep it from going live', async () => {
   const why = { actor: 'Ada', reason: 'tried out' }
   const decide = (mode: string, body: object = {}) =>
     daemon.call('POST', `/v1/sellers/${shadowed}/go-${mode}`, { ...why, ...body })

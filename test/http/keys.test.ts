@@ -150,7 +150,7 @@ describe('a key', () => {
     expect((await call(key, 'GET', '/v1/orders')).status).toBe(401)
     const toldAt = performance.now()
     await eventually(async () => expect((await send(other, key, 'GET', '/v1/orders')).status).toBe(401))
-    expect(performance.now() - toldAt).toBeLessThan(5_000)
+    expect(performance.now() - toldAt).toBeLessThan(15_000)
     expect(ofItems((await call(apiKey, 'GET', '/v1/keys')).body, 'id')).not.toContain(id)
     expect(ofItems((await call(apiKey, 'GET', '/v1/keys?state=all')).body, 'id')).toContain(id)
     expect((await call(apiKey, 'DELETE', `/v1/keys/${id}`)).status).toBe(404)
