@@ -14,7 +14,7 @@ import { findVocabulary } from '../support/vocabulary.ts'
 const rareDetails = ['warehouse.return_line_tracking_statuses', 'warehouse.return_line_refund_channels']
 
 /** Tables of operations that only `walmart-us` has. The demonstration uses the profile `specification`. */
-const tablesOfOtherProfiles = ['warehouse.stock_on_hand', 'warehouse.stock_differences']
+const tablesOfOtherProfiles = ['warehouse.inventory', 'warehouse.stock_on_hand', 'warehouse.stock_differences']
 
 /** What comes from errors of the marketplace in reports, and from shipments to its warehouses. The demonstration has none until somebody makes them. */
 const tablesOfMishaps = ['warehouse.settlement_differences', 'warehouse.claim_payments', 'warehouse.inbound_shipment_lines']

@@ -225,7 +225,7 @@ test('tallyman_bi reads every column of the views, without naming them', async (
     await client.query('SET ROLE tallyman_bi')
     for (const view of ['sales_daily', 'refunds', 'parcels', 'fulfilment_daily', 'order_payouts'])
       expect((await client.query(`SELECT * FROM warehouse.${view}`)).rowCount, view).toBeGreaterThan(0)
-    for (const view of ['stock_now', 'differences']) await client.query(`SELECT * FROM warehouse.${view}`)
+    for (const view of ['stock_now', 'differences', 'inventory']) await client.query(`SELECT * FROM warehouse.${view}`)
     await expect(client.query('SELECT * FROM warehouse.orders')).rejects.toThrow(/permission denied/)
   } finally {
     await client.end()

@@ -204,6 +204,13 @@ const otherTables: Readonly<Record<string, TableMarks>> = {
   'warehouse.fulfilment_daily': {
     none: `seller_id day ship_node_type orders units cancelled shipped on_time late delivered waiting overdue hours_to_ship`,
   },
+  'warehouse.inventory': {
+    none: `seller_id sku item_name gtin item_id offer_id brand item_condition publishing_status lifecycle stock_status available_units
+    reserved_units on_hand_units inbound_units in_review_units in_movement_units age_0_to_90_units age_91_to_180_units
+    age_181_to_270_units age_271_to_365_units age_over_365_units first_in_stock_on days_of_supply out_of_stock_on
+    sales_forecast_weeks_1_to_4 sales_forecast_weeks_5_to_8 sales_forecast_weeks_9_to_12 sell_through_rate suggested_units surplus_units
+    missing_since raw_hash raw observed_at first_seen_at changed_at`,
+  },
   'warehouse.inventory_discrepancies': {
     none: `id seller_id sku gtin month kind report_units expected_units difference log_verdict log_certainty log_entry_ids log_entries log_copied_units
       log_late_units log_late_at earliest_day unit_price value currency state resolution first_seen_at changed_at resolved_at`,
