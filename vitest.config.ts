@@ -12,7 +12,7 @@ export default defineConfig({
     pool: 'forks',
     // Node loads our files as it does in production. To transform them first took time of the processor, and again in each project.
     experimental: { viteModuleRunner: false },
-    // Two more than the cores of the smallest machine: many tests wait for processes and for the clock.
+    // Two more than the cores of the smallest machine: many tests wait for processes and for the clock. Where other work fills the cores, more do not help.
     maxWorkers: 4,
     testTimeout: 240_000,
     hookTimeout: 240_000,
