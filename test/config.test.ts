@@ -264,12 +264,19 @@ describe('readConfig', () => {
     const of = (name: string) => shown.find((setting) => setting.name === name)
     expect(of('MARKETPLACE_URL')).toEqual({
       name: 'MARKETPLACE_URL',
+      meaning: 'Address of the marketplace. Unset: the built-in sandbox.',
       value: 'https://marketplace.example/api',
       secret: false,
       isSet: true,
       from: 'environment',
     })
-    expect(of('API_KEY')).toEqual({ name: 'API_KEY', value: null, secret: true, isSet: true, from: 'file' })
+    expect(of('API_KEY')).toMatchObject({
+      meaning: expect.stringMatching(/It can create others\.$/),
+      value: null,
+      secret: true,
+      isSet: true,
+      from: 'file',
+    })
     expect(of('CLIENT_SECRET')).toMatchObject({ value: null, secret: true, isSet: true, from: 'environment' })
     expect(of('EVENTS_SECRET')).toMatchObject({ value: null, secret: true, isSet: false, from: 'default' })
     expect(of('LOOK_BACK')).toMatchObject({ value: '90m', from: 'environment' })

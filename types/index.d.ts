@@ -3860,6 +3860,8 @@ export interface components {
         Setting: {
             /** @description Name of the variable. */
             name: string;
+            /** @description A sentence with code in backticks. */
+            meaning: string;
             /** @description In the syntax of the variable; null: nothing is set, or it is a secret. */
             value: string | null;
             /** @description Its value is never shown. */

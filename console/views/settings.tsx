@@ -5,7 +5,7 @@ import { readChoice, useAddress } from '../lib/router.ts'
 import { buildOptions, ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
-import { Badge } from '../parts/text.tsx'
+import { Badge, Sentence } from '../parts/text.tsx'
 
 type Setting = Schemas['Setting']
 
@@ -52,6 +52,7 @@ export const Settings = () => {
                   buildKey={(item) => item.name}
                   columns={[
                     { head: 'Name', cell: (item) => <code>{item.name}</code> },
+                    { head: 'Meaning', wraps: true, cell: (item) => <Sentence text={item.meaning} /> },
                     { head: 'Value', wraps: true, cell: (item) => <Value {...item} /> },
                     {
                       head: 'Set by',

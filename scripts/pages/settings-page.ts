@@ -1,10 +1,11 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { operationNames } from '../../src/clients/marketplace/endpoints.ts'
 import { profiles } from '../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
 import { secrets, settingParts } from '../../src/config/environment.ts'
 import { intervalEnvironment } from '../../src/config/intervals.ts'
 import { sellerEntry } from '../../src/config/seller-entry.ts'
+import { findSettingMeta } from '../../src/config/setting-meta.ts'
 import { intervalSettings } from '../../src/domain/sync/intervals.ts'
 import { resources } from '../../src/jobs/sync/resources/resources.ts'
 import { formatDuration } from '../../src/util/duration.ts'
@@ -27,15 +28,6 @@ const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 const table = (headings: readonly string[], rows: readonly string[]): string =>
   [row(...headings), row(...headings.map(() => '---')), ...rows].join('\n')
 
-/** What the metadata of a schema, or of what it wraps, says under a name. */
-const findMeta = (schema: z.ZodType, name: string): string | null => {
-  const said = schema.meta()?.[name]
-  if (typeof said === 'string') return said
-  const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
-  const inner = wraps ? schema.unwrap() : null
-  return inner instanceof z.ZodType ? findMeta(inner, name) : null
-}
-
 const required = (variable: string, what: string, said: string | null): string => {
   if (said === null) throw new RangeError(`${variable} does not say ${what}`)
   return said
@@ -43,8 +35,8 @@ const required = (variable: string, what: string, said: string | null): string =
 
 const formatDefault = (schema: z.ZodType): string => {
   const value = schema.safeParse(undefined).data
-  if (value === undefined) return findMeta(schema, 'unset') ?? 'unset'
-  if (typeof value === 'number') return code(findMeta(schema, 'unit') === 'ms' ? formatDuration(value) : String(value))
+  if (value === undefined) return findSettingMeta(schema, 'unset') ?? 'unset'
+  if (typeof value === 'number') return code(findSettingMeta(schema, 'unit') === 'ms' ? formatDuration(value) : String(value))
   if (Array.isArray(value)) return value.length === 0 ? 'unset' : code(value.join(','))
   return typeof value === 'string' ? code(value) : 'unset'
 }
@@ -52,8 +44,8 @@ const formatDefault = (schema: z.ZodType): string => {
 const buildSetting = ([variable, schema]: readonly [string, z.ZodType]): DocumentedSetting => ({
   variable,
   default: formatDefault(schema),
-  accepts: required(variable, 'what it accepts', findMeta(schema, 'accepts')),
-  meaning: required(variable, 'what it means', findMeta(schema, 'description')),
+  accepts: required(variable, 'what it accepts', findSettingMeta(schema, 'accepts')),
+  meaning: required(variable, 'what it means', findSettingMeta(schema, 'description')),
   isSecret: secretNames.has(variable),
 })
 
@@ -76,7 +68,7 @@ const governedBy = (variable: string): string =>
 
 const intervalAccepts = (variable: string): string => {
   const schema = intervalEnvironment.shape[variable]
-  return required(variable, 'what it accepts', schema === undefined ? null : findMeta(schema, 'accepts'))
+  return required(variable, 'what it accepts', schema === undefined ? null : findSettingMeta(schema, 'accepts'))
 }
 
 /** Every setting of the daemon, each once. */
@@ -133,7 +125,7 @@ const sellerTable = (): string =>
   table(
     ['member', 'meaning, or the variable that it replaces'],
     Object.entries(sellerEntry.shape).map(([member, schema]) =>
-      row(code(member), required(member, 'what it means', findMeta(schema, 'description'))),
+      row(code(member), required(member, 'what it means', findSettingMeta(schema, 'description'))),
     ),
   )
 

@@ -1,6 +1,7 @@
 import type { Intervals } from '../domain/sync/intervals.ts'
 import { formatDuration } from '../util/duration.ts'
 import { type Environment, environment, secrets } from './environment.ts'
+import { findSettingMeta } from './setting-meta.ts'
 
 const secretNames: ReadonlySet<string> = new Set(secrets)
 
@@ -8,6 +9,8 @@ const secretNames: ReadonlySet<string> = new Set(secrets)
 export interface EffectiveSetting {
   /** Name of the variable. */
   readonly name: string
+  /** A sentence with code in backticks. */
+  readonly meaning: string
   /** The value as text of the variable; null: it is unset, or a secret. */
   readonly value: string | null
   readonly secret: boolean
@@ -25,6 +28,9 @@ const withoutSecrets = (text: string): string => {
   parsed.search = ''
   return parsed.href
 }
+
+/** The meaning without the links of the documentation. */
+const withoutLinks = (text: string): string => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
 
 const toText = (value: unknown, isTimeSpan: boolean): string | null => {
   if (value === undefined || value === null) return null
@@ -47,12 +53,19 @@ export const effectiveSettings = (
     const isSecret = secretNames.has(name)
     const from = isSecret && isGiven(`${name}_FILE`) ? 'file' : isGiven(name) ? 'environment' : 'default'
     const value: unknown = name === 'LOG_FORMAT' ? logFormat : Reflect.get(values, name)
-    const isSet = value !== undefined
-    return { name, value: isSecret ? null : toText(value, schema.meta()?.['unit'] === 'ms'), secret: isSecret, isSet, from }
+    return {
+      name,
+      meaning: withoutLinks(findSettingMeta(schema, 'description') ?? ''),
+      value: isSecret ? null : toText(value, schema.meta()?.['unit'] === 'ms'),
+      secret: isSecret,
+      isSet: value !== undefined,
+      from,
+    }
   })
   const polls = Object.entries(intervals).map(
     ([name, every]): EffectiveSetting => ({
       name,
+      meaning: 'Interval of reads.',
       value: toText(every, true),
       secret: false,
       isSet: true,

@@ -5,6 +5,7 @@ import type { RouteParts } from './parts.ts'
 const settingSchema = z
   .object({
     name: z.string().meta({ description: 'Name of the variable.' }),
+    meaning: z.string().meta({ description: 'A sentence with code in backticks.' }),
     value: z.string().nullable().meta({ description: 'In the syntax of the variable; null: nothing is set, or it is a secret.' }),
     secret: z.boolean().meta({ description: 'Its value is never shown.' }),
     isSet: z.boolean().meta({ description: 'Whether there is a value, a default included.' }),
