@@ -4,7 +4,7 @@ import { errorMessage } from './lib/errors.ts'
 import { useHeading } from './lib/heading.ts'
 import { startLive } from './lib/live.ts'
 import { startPresses } from './lib/press.ts'
-import { clearQueries, invalidate } from './lib/query.ts'
+import { clearQueries } from './lib/query.ts'
 import { findMissingRights } from './lib/rights.ts'
 import { matchPath, startRouter, useAddress } from './lib/router.ts'
 import { useShared } from './lib/state.ts'
@@ -52,11 +52,8 @@ const UnavailableNotice = () => {
   useEffect(() => {
     if (!unreachable) return
     const timer = setInterval(() => {
-      loadSession().then(
-        () => invalidate(),
-        // It still does not answer: the notice stays.
-        () => undefined,
-      )
+      // If it still does not answer, the notice stays.
+      loadSession().catch(() => undefined)
     }, retryMs)
     return () => clearInterval(timer)
   }, [unreachable])

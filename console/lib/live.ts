@@ -77,8 +77,12 @@ export const startLive = (): void => {
   })
   contact.watch(() => {
     const { unreachable } = contact.get()
-    if (wasUnreachable && !unreachable) updateStream()
+    const answersAgain = wasUnreachable && !unreachable
     wasUnreachable = unreachable
+    if (!answersAgain) return
+    updateStream()
+    // Whatever was asked meanwhile has failed.
+    invalidate()
   })
   updateStream()
 }

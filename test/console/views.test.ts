@@ -294,8 +294,10 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
       .poll(() => page.getByRole('alert').first().innerText())
       .toMatch(/^The daemon does not answer; its last answer was at \d{2}:\d{2}/)
     await context.setOffline(false)
-    await expect.poll(() => page.getByText('The daemon does not answer', { exact: false }).count()).toBe(0)
-    await page.getByRole('table', { name: 'Commands' }).waitFor()
+    // Sooner than the reload that every page makes each half a minute.
+    const timeout = 20_000
+    await expect.poll(() => page.getByText('The daemon does not answer', { exact: false }).count(), { timeout }).toBe(0)
+    await page.getByRole('table', { name: 'Commands' }).waitFor({ timeout })
     await context.close()
   })
 
