@@ -86,7 +86,8 @@ export interface ServerSpan {
 }
 
 /**
- * Begins the span of a request in the trace of its caller, whom the headers `traceparent` and `tracestate` name. Null: nothing is recorded.
+ * Begins the span of a request in the trace of its caller, whom the headers `traceparent` and `tracestate` name. Null: no SDK is loaded. A span that
+ * the sampler leaves out is entered too: jobs and requests that follow are left out with it, and do not begin traces of their own.
  * The header `baggage` is not read: its content would be stored with each job.
  */
 export const startServerSpan = (
@@ -96,7 +97,7 @@ export const startServerSpan = (
 ): ServerSpan | null => {
   const parent = propagation.extract(context.active(), { traceparent, tracestate })
   const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent)
-  if (!span.isRecording()) return null
+  if (!isSpanContextValid(span.spanContext())) return null
   return {
     enter: (work) => context.with(trace.setSpan(parent, span), work),
     end: (status) => {

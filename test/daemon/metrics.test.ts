@@ -16,12 +16,16 @@ let collector: TestCollector
 let daemon: TestDaemon
 let order: OrderAddress
 let traced: OrderAddress
+let unsampled: OrderAddress
+let later: OrderAddress
 
 beforeAll(async () => {
   sandbox = await startTestSandbox()
   collector = await startTestCollector()
   order = await placeOrder(sandbox, 3)
   traced = await placeOrder(sandbox, 1)
+  unsampled = await placeOrder(sandbox, 1)
+  later = await placeOrder(sandbox, 1)
   daemon = await startTestDaemon({
     ...sandboxSeller,
     ...everyPoll,
@@ -204,20 +208,20 @@ test.each([
   })
 })
 
-test("traces, metrics and logs are exported; the ERP's trace goes through event, command and request", async () => {
-  const traceId = 'a1'.repeat(16)
+const postTraced = async (address: OrderAddress, traceparent: string): Promise<void> => {
   // Known: an event about it is decided at once.
-  await eventually(async () => expect((await daemon.call('GET', `/v1/orders/${traced.purchaseOrderId}`)).status).toBe(200))
+  await eventually(async () => expect((await daemon.call('GET', `/v1/orders/${address.purchaseOrderId}`)).status).toBe(200))
   const answer = await fetch(`${daemon.url}/v1/events`, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/cloudevents+json',
-      traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
-      baggage: 'secret=x',
-    },
-    body: JSON.stringify(cloudEvent(accepted(traced), '/erp')),
+    headers: { 'content-type': 'application/cloudevents+json', traceparent, baggage: 'secret=x' },
+    body: JSON.stringify(cloudEvent(accepted(address), '/erp')),
   })
   expect(answer.status).toBe(202)
+}
+
+test("traces, metrics and logs are exported; the ERP's trace goes through event, command and request", async () => {
+  const traceId = 'a1'.repeat(16)
+  await postTraced(traced, `00-${traceId}-00f067aa0ba902b7-01`)
   await eventually(() => {
     const spans = collector.spans.filter((span) => span.traceId === traceId)
     expect(spans.map(({ name }) => name)).toEqual(
@@ -242,6 +246,22 @@ test("traces, metrics and logs are exported; the ERP's trace goes through event,
     )
   })
   expect(collector.spans.some(({ name }) => /livez|readyz|metrics/.test(name))).toBe(false)
+})
+
+test('a trace that the ERP does not sample is left out with its commands and requests, and the log has its id', async () => {
+  const traceId = 'b2'.repeat(16)
+  const sampledId = 'c3'.repeat(16)
+  await postTraced(unsampled, `00-${traceId}-00f067aa0ba902b7-00`)
+  const confirmed = new RegExp(`.*"purchase_order_id":"${unsampled.purchaseOrderId}".*"msg":"command confirmed".*`)
+  const [line] = await daemon.program.says(confirmed)
+  const { trace_id: loggedId, job_id: jobId } = JSON.parse(line)
+  expect(loggedId).toBe(traceId)
+  // Exported after everything before it.
+  await postTraced(later, `00-${sampledId}-00f067aa0ba902b7-01`)
+  await eventually(() =>
+    expect(collector.spans.some((span) => span.traceId === sampledId && span.name === 'process commands')).toBe(true),
+  )
+  expect(collector.spans.filter(({ attributes }) => attributes['messaging.message.id'] === jobId)).toEqual([])
 })
 
 test('a stop exports what is left, and does not ask the closed database for figures', async () => {
