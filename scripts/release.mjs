@@ -75,14 +75,15 @@ const setVersion = (version) => {
   lock.version = version
   lock.packages[''].version = version
   writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`)
-  // Pages name the package and the image by their version.
-  for (const page of askGit('ls-files', '*.md')
+  // Pages and the manifests for Kubernetes name the package and the image by their version.
+  for (const page of askGit('ls-files', '*.md', '*kustomization.yaml')
     .split('\n')
     .filter((file) => file !== 'CHANGELOG.md')) {
     const text = readFileSync(page, 'utf8')
     const named = text
       .replaceAll(`${name}-${previous}.tgz`, `${name}-${version}.tgz`)
       .replaceAll(`/${name}:${previous}`, `/${name}:${version}`)
+      .replaceAll(`newTag: ${previous}\n`, `newTag: ${version}\n`)
     if (named !== text) writeFileSync(page, named)
   }
   git('commit', '--quiet', '--all', '--message', `Release ${version}`)

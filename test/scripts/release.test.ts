@@ -22,12 +22,14 @@ const release = (...args: readonly string[]) =>
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'tallyman-release-'))
   await mkdir(path.join(folder, 'prisma/migrations/1_first'), { recursive: true })
+  await mkdir(path.join(folder, 'deploy/base'), { recursive: true })
   const manifest = { name: 'thing', version: '0.1.0' }
   const files: Readonly<Record<string, string>> = {
     'package.json': JSON.stringify(manifest, null, 2),
     'package-lock.json': JSON.stringify({ ...manifest, packages: { '': manifest } }),
     'README.md': 'npm install ./thing-0.1.0.tgz; docker push registry.example/thing:0.1.0; needs other-0.1.0.tgz\n',
     'CHANGELOG.md': '# Changelog\n\n## Unreleased\n\n### Parts\n- Begins.\n',
+    'deploy/base/kustomization.yaml': 'images:\n  - name: thing\n    newTag: 0.1.0\nkind: Kustomization\n',
     'prisma/migrations/1_first/migration.sql': 'SELECT 1;\n',
     '.gitignore': 'dist/\n',
   }
@@ -48,6 +50,7 @@ test('one command sets the version, closes the changelog, commits, tags, and mak
   expect(await read('README.md')).toBe(
     'npm install ./thing-0.2.0.tgz; docker push registry.example/thing:0.2.0; needs other-0.1.0.tgz\n',
   )
+  expect(await read('deploy/base/kustomization.yaml')).toContain('    newTag: 0.2.0\n')
   expect([git('log', '-1', '--format=%s'), git('describe', '--tags'), git('status', '--porcelain')]).toEqual([
     'Release 0.2.0',
     'v0.2.0',
