@@ -1,5 +1,5 @@
 // An ERP in one file, to start from: it follows the orders of Tallyman, accepts them, ships what is in stock and cancels the rest. Replace the
-// functions of "The warehouse" by your own systems. Run it with `node erp.ts` (Node 24) beside an installed package.
+// functions of "The warehouse" by your own systems. `npm start` runs it beside an installed package, with Node 24.
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createTallymanClient, followChanges, listAll, Refused, sendEvents, Unreachable, unwrap } from 'tallyman/client'

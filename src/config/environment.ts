@@ -299,7 +299,9 @@ const processes = {
       'Address of an [OpenTelemetry](telemetry.md) collector for traces, metrics and logs. Unset: none. The SDK reads the other `OTEL_…` variables.',
     ),
   SANDBOX_PORT: port(8181).describe('Port of the built-in sandbox.'),
-  DEMO: pickOne(['on', 'off'], 'on').describe('Whether the demonstration ERP runs with the built-in sandbox.'),
+  DEMO: pickOne(['on', 'off'], 'on').describe(
+    'Whether the built-in sandbox has past orders and a new one every few seconds, and the demonstration ERP handles them.',
+  ),
 }
 
 /** The settings in parts, each under its heading of `docs/settings.md`. */
