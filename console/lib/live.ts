@@ -81,7 +81,7 @@ export const startLive = (): void => {
     wasUnreachable = unreachable
     if (!answersAgain) return
     updateStream()
-    // Whatever was asked meanwhile has failed.
+    // What was asked meanwhile has failed.
     invalidate()
   })
   updateStream()
