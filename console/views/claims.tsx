@@ -5,7 +5,7 @@ import { usePage } from '../lib/page.ts'
 import { useMay } from '../lib/rights.ts'
 import { type Address, listFilters, readChoices, readParameters } from '../lib/router.ts'
 import { Field, ReasonDialog, readText } from '../parts/dialog.tsx'
-import { buildOptions } from '../parts/filters.tsx'
+import { buildOptions, TextFilter } from '../parts/filters.tsx'
 import { List, sellerColumn } from '../parts/table.tsx'
 import { Badge, Countdown, Money, None, type Tone } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
@@ -37,6 +37,11 @@ export const findPreviousMonth = (now: Date): string =>
 
 /** Form of a month such as `2026-03`. */
 export const monthPattern = '20\\d{2}-(0[1-9]|1[0-2])'
+
+/** A field for the month of a report. */
+export const MonthFilter = ({ at }: { readonly at: Address }) => (
+  <TextFilter at={at} name="month" label="Month" placeholder={findPreviousMonth(new Date())} pattern={monthPattern} />
+)
 
 const tones: Readonly<Record<Item['state'], Tone>> = {
   open: 'warn',

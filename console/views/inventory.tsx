@@ -22,7 +22,7 @@ import { List, Rows, sellerColumn } from '../parts/table.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Badge, Money, None, Time } from '../parts/text.tsx'
 import { Waterfall } from '../parts/waterfall.tsx'
-import { ClaimItems, claimKindOptions, claimStateOptions, findPreviousMonth, monthPattern } from './claims.tsx'
+import { ClaimItems, claimKindOptions, claimStateOptions, findPreviousMonth, MonthFilter, monthPattern } from './claims.tsx'
 import { StockDifferences, StockOnHand } from './stock.tsx'
 
 type Discrepancy = Schemas['InventoryDiscrepancy']
@@ -286,9 +286,7 @@ export const Inventory = () => {
         </p>
       )}
       <Filters at={at}>
-        {hasMonths && (
-          <TextFilter at={at} name="month" label="Month" placeholder={findPreviousMonth(new Date())} pattern={monthPattern} />
-        )}
+        {hasMonths && <MonthFilter at={at} />}
         <SellerFilter at={at} />
         {shown !== 'claims' && <TextFilter at={at} name="sku" label="SKU" />}
         {(shown === 'differences' || shown === 'stock' || shown === 'on-hand') && <TextFilter at={at} name="gtin" label="GTIN" />}

@@ -7,7 +7,7 @@ import { OrderLink } from '../parts/orders.tsx'
 import { type Column, List, sellerColumn } from '../parts/table.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Money as Amount, Badge, None, Time, type Tone } from '../parts/text.tsx'
-import { ClaimItems, claimKindOptions, claimStateOptions, findPreviousMonth, monthPattern } from './claims.tsx'
+import { ClaimItems, claimKindOptions, claimStateOptions, MonthFilter } from './claims.tsx'
 
 type Difference = Schemas['SettlementDifference']
 type Payment = Schemas['ClaimPayment']
@@ -273,9 +273,7 @@ export const Money = () => {
       <Tabs at={at} label="Parts of the money" tabs={tabs} shown={shown} />
       <p class="faint">{notes[shown]}</p>
       <Filters at={at}>
-        {shown === 'claims' && (
-          <TextFilter at={at} name="month" label="Month" placeholder={findPreviousMonth(new Date())} pattern={monthPattern} />
-        )}
+        {shown === 'claims' && <MonthFilter at={at} />}
         <SellerFilter at={at} />
         {shown === 'differences' && <TextFilter at={at} name="purchaseOrderId" label="Order" />}
         <TextFilter at={at} name="sku" label="SKU" />
