@@ -10,6 +10,7 @@ import type {
   ShippingSettingsContent,
 } from '../commands/command.ts'
 import { findInboundTimes, type InboundShipment } from '../inventory/inbound-receipts.ts'
+import { listLinesToCancel } from '../orders/cancel-intent.ts'
 import { publishedSpelling } from '../orders/carriers.ts'
 import type { DecimalText, OrderLine, PurchaseOrder } from '../orders/order.ts'
 import { done, type LedgerCommand, type LineLedger } from '../orders/units.ts'
@@ -184,7 +185,7 @@ const intentFaults = (
   allotment: Allotment,
   { buyerCancelReason }: Vocabulary,
 ): EventFault[] => {
-  const asked = new Set(order.lines.filter((line) => line.intentToCancel).map((line) => line.lineNumber))
+  const asked = listLinesToCancel(order)
   return event.entries.flatMap(({ path, intentToCancelOverride }) => {
     const lines = (allotment.pieces.get(path) ?? [])
       .filter((piece) => asked.has(piece.lineNumber))

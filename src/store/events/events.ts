@@ -257,6 +257,10 @@ const keyFits = `octet_length(e.source) BETWEEN 1 AND ${maxKeyBytes} AND octet_l
 /** SQL: the seller of a waiting event; empty: unknown. The index of waiting events uses the same expression. */
 export const waitingSellerExpression = `left(coalesce(e.seller_id, tallyman.normal_id(e.data -> 'sellerId'), ''), 255)`
 
+/** SQL: the waiting events of a seller, after `FROM`. */
+export const buildWaitingEvents = (seller: string): string =>
+  `tallyman.erp_event e WHERE e.status = 'received' AND ${waitingSellerExpression} = ${seller}`
+
 /**
  * Due waiting events. Sellers take turns, one event of each; events of a seller are ordered by due time, then by arrival. Each seller has an equal share
  * of `max`, at least one event.

@@ -2,7 +2,7 @@ import type { SellerMode } from '../../domain/shadow/mode.ts'
 import { withdrawPredictions } from '../commands/predictions.ts'
 import { countDifferences, type ShadowCounts, summarizeShadow } from '../commands/shadow-comparisons.ts'
 import type { Database, SqlRunner } from '../db/database.ts'
-import { waitingSellerExpression } from '../events/events.ts'
+import { buildWaitingEvents } from '../events/events.ts'
 import { type Actor, recordAct } from '../keys/audit.ts'
 import { notifySellers, readSeller, type SellerStatus } from './sellers.ts'
 
@@ -38,7 +38,7 @@ export type ModeOutcome =
 /** Undecided events of a seller in shadow mode; 0 of any other seller. */
 const countWaitingEvents = async (sql: SqlRunner, sellerId: string): Promise<number> => {
   const [row] = await sql.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM tallyman.erp_event e WHERE e.status = 'received' AND ${waitingSellerExpression} = $1
+    `SELECT count(*)::int AS count FROM ${buildWaitingEvents('$1')}
        AND EXISTS (SELECT FROM tallyman.sellers s WHERE s.seller_id = $1 AND s.mode = 'shadow')`,
     sellerId,
   )

@@ -2,7 +2,7 @@ import { closeAlarmsOfSeller } from '../alarms/alarms.ts'
 import { isOpenCommand } from '../commands/commands.ts'
 import type { Database, Transaction } from '../db/database.ts'
 import { eventSellerExpression } from '../events/event-queries.ts'
-import { waitingSellerExpression } from '../events/events.ts'
+import { buildWaitingEvents } from '../events/events.ts'
 import { type Actor, recordAct } from '../keys/audit.ts'
 import { listSellerProcesses } from './seller-processes.ts'
 import { notifySellers } from './sellers.ts'
@@ -115,7 +115,7 @@ export interface RemovalRequest extends Actor {
 
 const readWork = async (tx: Transaction, sellerId: string): Promise<UnsettledWork> => {
   const [work] = await tx.query<UnsettledWork>(
-    `SELECT c.*, (SELECT count(*)::int FROM tallyman.erp_event e WHERE e.status = 'received' AND ${waitingSellerExpression} = $1) AS events,
+    `SELECT c.*, (SELECT count(*)::int FROM ${buildWaitingEvents('$1')}) AS events,
        (SELECT count(*)::int FROM tallyman.sync_states WHERE seller_id = $1 AND lease_until > now()) AS readings
      FROM (SELECT count(*)::int AS commands, (count(*) FILTER (WHERE state IN ('sending', 'verifying')))::int AS unknown,
              (count(*) FILTER (WHERE state = 'held'))::int AS held

@@ -1,7 +1,7 @@
 import { type CommandKind, commandKinds } from '../../domain/commands/command.ts'
 import type { SqlRunner } from '../db/database.ts'
 import { parseEnumColumn } from '../db/enum-column.ts'
-import { waitingSellerExpression } from '../events/events.ts'
+import { buildWaitingEvents } from '../events/events.ts'
 import { type DeadlineRules, hasDeadlines, rulesJson, rulesRows } from '../orders/deadlines.ts'
 
 /** Open work beyond this is not counted. */
@@ -71,7 +71,7 @@ export const readSellerWork = async (
          AS "lateOrders",
        ${buildCountQuery(`tallyman.commands c WHERE c.seller_id = a.seller_id AND c.state IN ('pending', 'sending', 'verifying')`)} AS "openCommands",
        ${buildCountQuery(`tallyman.commands c WHERE c.seller_id = a.seller_id AND c.state = 'held'`)} AS "heldCommands",
-       ${buildCountQuery(`tallyman.erp_event e WHERE e.status = 'received' AND ${waitingSellerExpression} = a.seller_id`)} AS "waitingEvents",
+       ${buildCountQuery(buildWaitingEvents('a.seller_id'))} AS "waitingEvents",
        ${buildCountQuery(`tallyman.quarantined_records q WHERE q.seller_id = a.seller_id AND q.state = 'open'`)} AS quarantined,
        ${buildCountQuery('tallyman.alarms m WHERE m.seller_id = a.seller_id AND m.resolved_at IS NULL')} AS "openAlarms",
        s.failing AS "failingStreams", s.lag_ms AS "ordersLagMs", b.furthest AS "furthestBehind"
